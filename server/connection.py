@@ -1,0 +1,156 @@
+"""One socket's life: who may open it, what may come in, and to which room it leads.
+
+The other place where asyncio lives. Decodes each frame once; knows nothing of what a message does.
+"""
+
+import asyncio
+import itertools
+import logging
+from urllib.parse import urlsplit
+
+from starlette.websockets import WebSocket
+
+from server.host import Host, Mailbox, ServerFull
+from server.limits import AddressBuckets, Bucket
+from server.link import SCOPE_KEY, LinkProtocol
+from server.ports import Clock
+from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, Join, Malformed, read_from_phone
+from server.room import ConnId
+from server.settings import Settings
+from server.store.port import BadRecord, StoreDown
+
+log = logging.getLogger("slapjack.connection")
+
+
+def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
+    """Whether a browser's request comes from our own page (RFC 6454). What is no browser sends no origin."""
+    if origin is None:
+        return True
+    return origin.lower() == public_url or (host is not None and urlsplit(origin).netloc.lower() == host.lower())
+
+
+def read_code(text: str) -> str | None:
+    """The code in what somebody typed: lower case and spaces are forgiven; None where it cannot be one."""
+    code = "".join(text.split()).replace("-", "").upper()
+    return code if len(code) == CODE_LENGTH and set(code) <= set(CODE_SYMBOLS) else None
+
+
+class Door:
+    """Lets sockets in: counts them, checks them, and leads each to its room."""
+
+    def __init__(self, host: Host, clock: Clock, settings: Settings) -> None:
+        self._host = host
+        self._clock = clock
+        self._settings = settings
+        self._ids = itertools.count(1)
+        self._open: dict[str, int] = {}
+        self._misses_at = AddressBuckets(settings.misses_per_minute / 60, settings.misses_per_minute)
+        self._misses = Bucket(settings.misses_per_s, settings.misses_per_s)
+
+    def may_guess(self, address: str) -> bool:
+        """Whether that address has not named too many wrong codes."""
+        now_us = self._clock.now_us()
+        return self._misses_at.of(address).left(now_us) >= 1 and self._misses.left(now_us) >= 1
+
+    def missed(self, address: str) -> None:
+        """A wrong code has been named from there."""
+        now_us = self._clock.now_us()
+        self._misses_at.of(address).take(now_us)
+        self._misses.take(now_us)
+
+    async def answer(self, socket: WebSocket) -> None:
+        """Serves one socket until it is gone."""
+        await socket.accept()
+        link: LinkProtocol = socket.scope["extensions"][SCOPE_KEY]
+        address = socket.client.host if socket.client is not None else ""
+        origin, host = socket.headers.get("origin"), socket.headers.get("host")
+        if not right_origin(origin, host, self._settings.public_url):
+            link.hang_up(Closing.FOREIGN_ORIGIN, "this page belongs to another server")
+        elif sum(self._open.values()) >= self._settings.max_connections:
+            link.hang_up(Closing.SERVER_FULL, "this server is full")
+        elif self._open.get(address, 0) >= self._settings.max_connections_per_address:
+            link.hang_up(Closing.TOO_MANY, "too many connections from one address")
+        else:
+            self._open[address] = self._open.get(address, 0) + 1
+            try:
+                await self._lead_in(socket, link, address)
+            finally:
+                self._open[address] -= 1
+                if not self._open[address]:
+                    del self._open[address]
+
+    async def _lead_in(self, socket: WebSocket, link: LinkProtocol, address: str) -> None:
+        room = await self._find(socket.path_params["code"], link, address)
+        if room is None:
+            return
+        connection = Connection(ConnId(next(self._ids)), link, room, self._clock, self._settings)
+        room.connect(connection.id, link)
+        link.attach(connection.receive)
+        late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
+        try:
+            # Binary frames come through the link; what comes this way is text, frames from before it was attached, the end.
+            while (message := await socket.receive())["type"] != "websocket.disconnect":
+                connection.receive(message.get("bytes") or b"", self._clock.now_us(), text=message.get("text"))
+        finally:
+            late.cancel()
+            room.disconnect(connection.id)
+
+    async def _find(self, text: str, link: LinkProtocol, address: str) -> Mailbox | None:
+        if not self.may_guess(address):
+            link.hang_up(Closing.TOO_MANY, "too many wrong codes: wait a minute")
+            return None
+        code = read_code(text)
+        try:
+            room = await self._host.open(code) if code is not None else None
+        except ServerFull:
+            link.hang_up(Closing.SERVER_FULL, "this server is full")
+            return None
+        except StoreDown:
+            link.hang_up(Closing.STORE_DOWN, "the score book does not answer: try again in a moment")
+            return None
+        except BadRecord as bad:
+            log.error("table %s cannot be read: %s", code, bad)
+            link.hang_up(Closing.ROOM_FAILED, "what was kept of this table cannot be read")
+            return None
+        if room is None:
+            self.missed(address)
+            link.hang_up(Closing.NO_SUCH_TABLE, "there is no table with this code")
+        return room
+
+
+class Connection:
+    """One phone's way into its room, with a limit on how much it may say."""
+
+    def __init__(self, conn: ConnId, link: LinkProtocol, room: Mailbox, clock: Clock, settings: Settings) -> None:
+        self.id = conn
+        self._link = link
+        self._room = room
+        self._bucket = Bucket(settings.messages_per_s, settings.message_burst)
+        self._asked_to_join = False
+
+    def receive(self, frame: bytes, arrived_us: int, *, text: str | None = None) -> None:
+        """Takes a frame that arrived at `arrived_us`: decodes it and drops it into the room's mailbox."""
+        if self._link.closing:
+            return
+        if not self._bucket.take(arrived_us):
+            self._link.hang_up(Closing.TOO_MANY, "too many messages")
+        elif text is not None:
+            self._link.hang_up(Closing.MALFORMED, "a text frame: messages are msgpack in binary frames")
+        else:
+            try:
+                message = read_from_phone(frame)
+            except Malformed as wrong:
+                self._link.hang_up(Closing.MALFORMED, _short(str(wrong)))
+                return
+            self._asked_to_join = self._asked_to_join or isinstance(message, Join)
+            self._room.hear(self.id, message, arrived_us)
+
+    def expect_join(self) -> None:
+        """The time to say who you are is over."""
+        if not self._asked_to_join:
+            self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody said who this is")
+
+
+def _short(reason: str) -> str:
+    """At most the 123 bytes that a close frame has for its reason (RFC 6455 section 5.5)."""
+    return reason.encode()[:123].decode(errors="ignore")

@@ -1,0 +1,223 @@
+"""The host of all rooms: a mailbox and one writer for each, their timers, the store first and then the phones.
+
+One of the two places where asyncio lives. Carries out what a room decides; decides nothing about a game.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from engine.rules import Rules
+from server.link import frame_of
+from server.ports import Clock, Luck
+from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, write
+from server.room import ConnId, Gone, HangUp, Input, Room, Said, Save, Tell, Woken
+from server.store.port import Store, StoreDown, TableRecord
+
+log = logging.getLogger("slapjack.host")
+
+SLEEP_AFTER_S = 600.0
+"""A room without anybody leaves memory after this; its table stays in the store."""
+
+FAILED = "this table has run into an error and starts again from its last score"
+
+
+class Phone(Protocol):
+    """The other end of a connection."""
+
+    def write(self, frame: bytes) -> bool:
+        """Sends without waiting; False when the peer was cut for not reading."""
+
+    def hang_up(self, code: int, reason: str) -> None:
+        """Closes with a reason."""
+
+
+class ServerFull(Exception):
+    """As many tables are awake as this server carries."""
+
+
+class Mailbox:
+    """One room awake: what happens to it goes in at `post`, one task takes it out in order."""
+
+    def __init__(self, room: Room, store: Store, clock: Clock, closed: Callable[["Mailbox"], None]) -> None:
+        self.room = room
+        self._store = store
+        self._clock = clock
+        self._closed = closed
+        self._inbox: deque[tuple[Input, int]] = deque()
+        self._something = asyncio.Event()
+        self._phones: dict[ConnId, Phone] = {}
+        self._alarm: asyncio.TimerHandle | None = None
+        self._quiet_since_us = clock.now_us()
+        self._task = asyncio.get_running_loop().create_task(self._run(), name=f"room {room.code}")
+
+    @property
+    def people(self) -> int:
+        """How many phones are connected."""
+        return len(self._phones)
+
+    def connect(self, conn: ConnId, phone: Phone) -> None:
+        """A phone is there; its first message says who it is."""
+        if self._task.done():
+            phone.hang_up(Closing.ROOM_FAILED, FAILED)
+            return
+        self._phones[conn] = phone
+
+    def hear(self, conn: ConnId, message: FromPhone, arrived_us: int) -> None:
+        """A message has arrived."""
+        self._post(Said(conn, message), arrived_us)
+
+    def disconnect(self, conn: ConnId) -> None:
+        """A phone is gone."""
+        if self._phones.pop(conn, None) is not None:
+            self._quiet_since_us = self._clock.now_us()
+            self._post(Gone(conn), self._clock.now_us())
+
+    def idle(self) -> bool:
+        """Whether nobody has been here for so long that the room may go to sleep."""
+        return not self._phones and self._clock.now_us() - self._quiet_since_us > SLEEP_AFTER_S * 1e6
+
+    def stop(self) -> asyncio.Task[None]:
+        """Stops the room where it stands; the task ends when it has."""
+        self._task.cancel()
+        return self._task
+
+    def _post(self, happened: Input, at_us: int) -> None:
+        self._inbox.append((happened, at_us))
+        self._something.set()
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                await self._something.wait()
+                self._something.clear()
+                while self._inbox:
+                    await self._carry_out(*self._inbox.popleft())
+                if (wake_us := self.room.wake_at()) is not None and wake_us <= self._clock.now_us():
+                    await self._carry_out(Woken(), self._clock.now_us())
+                self._set_alarm()
+        except Exception:
+            # The room has come to something impossible: it is lost to what was saved of it, and no other room is.
+            log.exception("room %s failed", self.room.code)
+            for phone in list(self._phones.values()):
+                phone.hang_up(Closing.ROOM_FAILED, FAILED)
+        finally:
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._closed(self)
+
+    def _set_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        wake_us = self.room.wake_at()
+        if wake_us is not None:
+            delay_s = max(0, wake_us - self._clock.now_us()) / 1e6
+            self._alarm = asyncio.get_running_loop().call_later(delay_s, self._something.set)
+
+    async def _carry_out(self, happened: Input, at_us: int) -> None:
+        for effect in self.room.receive(happened, at_us):
+            match effect:
+                case Tell(conns, message):
+                    frame = frame_of(write(message))
+                    for conn in conns:
+                        if (phone := self._phones.get(conn)) is not None and not phone.write(frame):
+                            log.info("room %s: connection %d cut, it had stopped reading", self.room.code, conn)
+                case HangUp(conn, code, reason):
+                    if (phone := self._phones.pop(conn, None)) is not None:
+                        phone.hang_up(code, reason)
+                case Save(record):
+                    await self._save(record)
+
+    async def _save(self, record: TableRecord) -> None:
+        delay_s = 0.1
+        while True:
+            try:
+                return await self._store.save_table(record)
+            except StoreDown as down:
+                # Nobody is told before it is kept: the table stands still until the store is back.
+                log.warning("room %s waits for the store: %s", self.room.code, down)
+                await asyncio.sleep(delay_s)
+                delay_s = min(2.0, delay_s * 2)
+
+
+class Host:
+    """The rooms of this server, by code."""
+
+    def __init__(self, store: Store, clock: Clock, luck: Luck, max_tables: int, max_spectators: int) -> None:
+        self._store = store
+        self._clock = clock
+        self._luck = luck
+        self._max_tables = max_tables
+        self._max_spectators = max_spectators
+        self._rooms: dict[str, Mailbox] = {}
+        self._opening: dict[str, asyncio.Future[Mailbox | None]] = {}
+
+    async def create(self) -> str:
+        """Keeps a new table under a free code and gives the code; raises `ServerFull` and `StoreDown`."""
+        self._make_room()
+        while True:
+            code = new_code(self._luck)
+            if await self._store.create_table(TableRecord(code, Rules())):
+                return code
+
+    async def open(self, code: str) -> Mailbox | None:
+        """The room of that code, woken where it slept; None where there is no such table.
+
+        Raises `ServerFull`, `StoreDown` and `BadRecord`.
+        """
+        room = self._rooms.get(code)
+        if room is not None:
+            return room
+        opening = self._opening.get(code)
+        if opening is None:
+            opening = self._opening[code] = asyncio.ensure_future(self._wake(code))
+            opening.add_done_callback(lambda _: self._opening.pop(code, None))
+        return await asyncio.shield(opening)
+
+    async def peek(self, code: str) -> TableRecord | None:
+        """What is kept of a table, without waking it; raises `StoreDown` and `BadRecord`."""
+        room = self._rooms.get(code)
+        return room.room.record() if room is not None else await self._store.load_table(code)
+
+    @property
+    def tables(self) -> int:
+        """How many tables are awake."""
+        return len(self._rooms)
+
+    async def close(self) -> None:
+        """Stops every room."""
+        await asyncio.gather(*(room.stop() for room in list(self._rooms.values())), return_exceptions=True)
+
+    async def _wake(self, code: str) -> Mailbox | None:
+        self._make_room()
+        record = await self._store.load_table(code)
+        if record is None:
+            return None
+        room = Mailbox(Room(record, self._luck, self._max_spectators), self._store, self._clock, self._forget)
+        self._rooms[code] = room
+        return room
+
+    def _make_room(self) -> None:
+        """Lets a table that nobody is at go to sleep, so that there is place for another."""
+        for room in [room for room in self._rooms.values() if room.idle()]:
+            self._forget(room)
+            room.stop()
+        if len(self._rooms) >= self._max_tables:
+            raise ServerFull(f"this server carries {self._max_tables} tables")
+
+    def _forget(self, mailbox: Mailbox) -> None:
+        if self._rooms.get(mailbox.room.code) is mailbox:
+            del self._rooms[mailbox.room.code]
+
+
+def new_code(luck: Luck) -> str:
+    """Six symbols without look-alikes, every code as likely as another."""
+    number = int.from_bytes(luck.draw())
+    symbols = []
+    for _ in range(CODE_LENGTH):
+        number, symbol = divmod(number, len(CODE_SYMBOLS))
+        symbols.append(CODE_SYMBOLS[symbol])
+    return "".join(symbols)

@@ -1,0 +1,507 @@
+"""One running game in time: pace, turns made for a silent seat, contests, calls, the table's judge, computer players.
+
+Knows instants as numbers and any game through `engine.game.Game`. Knows no socket and no name, and never which game
+it runs. Everything it must do later stands in `timers`, so it sleeps and wakes as a value.
+"""
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Protocol
+
+import msgspec
+
+from engine.cards import Chance
+from engine.game import (
+    AnyEvent,
+    AnyMove,
+    CardTurned,
+    CarryOn,
+    Due,
+    EndNow,
+    Game,
+    GameView,
+    Leave,
+    LetPass,
+    Mark,
+    Reason,
+    Refusal,
+    Seat,
+    Side,
+    Slap,
+    Status,
+    TimeUp,
+    Turn,
+    Value,
+    Wait,
+)
+from engine.rules import GameName, JudgeOf, Rules
+from server import judge
+from server.ports import Luck
+from server.protocol import Hand, Question, Verdict
+from server.store.port import Computer
+
+AUTO_TURN_US = 15_000_000
+AUTO_TURN_AWAY_US = 4_000_000
+AUTO_TURN_WAR_US = 5_000_000
+SILENT_TURNS = 3
+"""After so many turns made for it a silent seat counts as away (R24)."""
+
+LAST_HAND_US = 10_000_000
+QUESTION_US = 10_000_000
+SHOW_JACKS_US = 5_000_000
+FIRST_CARD_US = 1_500_000
+"""What the table needs to see the deal before the first card."""
+
+LEAD_CAP_US = 250_000
+COMPUTER_TURN = NormalDist(900_000, 200_000)
+QUICKEST_COMPUTER_US = 150_000
+
+
+class Player(Protocol):
+    """What a game must know of whoever sits there."""
+
+    rtt_us: int
+    silent_turns: int
+
+    @property
+    def computer(self) -> Computer | None:
+        """How it plays, where it is a computer player (R31)."""
+
+    @property
+    def handicap_ms(self) -> int:
+        """What is added to its accepted reactions (R32)."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether a hand can still come from there."""
+
+    @property
+    def away(self) -> bool:
+        """The phone is gone, or has not moved for three turns (R24)."""
+
+
+class Happening(Value):
+    """Something to tell the table: what happened, to be shown at `show_at_us` (0: at once), and the game after it."""
+
+    show_at_us: int
+    events: tuple[AnyEvent, ...]
+    view: GameView
+    verdict: Verdict | None = None
+    question: Question | None = None
+
+
+Timer = tuple[str, Seat, int]
+"""What is due: its kind, the seat (or 0) and the card it is about."""
+
+
+class Play:
+    """A game in progress. Its methods take the instant, and give a `Refusal` where a move does not stand.
+
+    What is to be told collects in `happenings` until the room takes it away.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        rules: Rules,
+        number: int,
+        players: Sequence[Player],
+        luck: Luck,
+        *,
+        at_us: int,
+        show_jacks: bool,
+    ) -> None:
+        self.game = game
+        self.rules = rules
+        self.number = number
+        self.players = players
+        self.timers: dict[Timer, int] = {}
+        self.happenings: list[Happening] = []
+        self.spectators = 0
+        self.question: Question | None = None
+        self.contest: judge.Contest | None = None
+        self._luck = luck
+        self._held: dict[Seat, Turn] = {}
+        self._reacted: dict[Seat, int] = {}
+        self._calls: dict[tuple[Seat, int], int] = {}
+        self._asked: Verdict | None = None
+        self.shown_us = at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000
+        if rules.time_limit_min:
+            self.timers["limit", Seat(0), 0] = at_us + rules.time_limit_min * 60_000_000
+        self._tell(())
+        self._plan(at_us)
+
+    # --- moves ---------------------------------------------------------------------------------------------------
+
+    def turn(
+        self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int, *, auto: bool = False
+    ) -> Refusal | None:
+        """Turn a card, at once, when its moment has come (R3a), or when the dealer knows that no hand was first (R6)."""
+        move = Turn(seat, nth, side)
+        refusal = self._would_refuse(move)
+        if refusal is None and seat in self._held:
+            refusal = Refusal(Reason.OTHER_TURN, "R3")
+        if refusal is not None:
+            return refusal
+        self.players[seat].silent_turns = self.players[seat].silent_turns + 1 if auto else 0
+        self._held[seat] = move
+        due = self.game.due()
+        if due.contest and self.contest is not None:
+            cover = self._measure(seat, reaction_us, at_us)
+            accepted_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
+            self.contest = self.contest.hear(
+                Hand(seat, reaction_us, accepted_us, cover.path_us, cover=True), arrived_us=at_us
+            )
+            self._plan_contest()
+            self._close_if_due(at_us)
+        else:
+            self.timers["held", seat, nth] = self._moment_us(at_us)
+            self._turn_if_due(seat, nth, at_us)
+        return None
+
+    def slap(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | None:
+        """A hand on card `nth`, `reaction_us` after it was painted on that phone (R4, R7)."""
+        if self.rules.say_jack:
+            return Refusal(Reason.NOTHING_TO_SLAP, "R13a")
+        return self._hand(seat, nth, reaction_us, side, at_us)
+
+    def _hand(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | None:
+        self.players[seat].silent_turns = 0
+        move = Slap(seat, nth, called=self._called(seat, nth, at_us), side=side)
+        match self.game.weigh(move):
+            case Refusal() as refusal:
+                return refusal
+            case Mark.WRONG if self.rules.call and not move.called:
+                self.timers.setdefault(("unheard", seat, nth), at_us + judge.CALL_AFTER_US)
+            case Mark.WRONG:
+                self._step(move, at_us)
+            case Mark.CONTEST:
+                if self.contest is None or self._asked is not None:
+                    return Refusal(Reason.PILE_GONE, "R7f")
+                hand = self._measure(seat, reaction_us, at_us)
+                self.contest = self.contest.hear(hand, at_us)
+                if move.called or not self.rules.call:
+                    self.contest = self.contest.hear_call(seat)
+                self._plan_contest()
+                self._close_if_due(at_us)
+        return None
+
+    def call(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Refusal | None:
+        """ "Slapjack!" (R13); under `say_jack` it is the hand itself (R13a)."""
+        if self.rules.say_jack:
+            return self._hand(seat, nth, reaction_us, Side.NONE, at_us)
+        if not self.rules.call:
+            return Refusal(Reason.NOTHING_TO_SLAP, "R13")
+        self._calls[seat, nth] = at_us
+        if self.timers.pop(("unheard", seat, nth), None) is not None:
+            self._step(Slap(seat, nth, called=True), at_us)
+            self._release(at_us)
+        elif self.contest is not None and self.contest.nth == nth:
+            self.contest = self.contest.hear_call(seat)
+            self._plan_contest()
+            self._close_if_due(at_us)
+        return None
+
+    def carry_on(self, seat: Seat, nth: int, at_us: int) -> Refusal | None:
+        """A person lets the card pass (R19)."""
+        self.players[seat].silent_turns = 0
+        return self._step(CarryOn(seat, nth), at_us)
+
+    def point(self, question: int, seat: Seat, at_us: int) -> bool:
+        """The table's judge points at a winner (R18); False where there is nothing to decide, or not between these."""
+        if self.question is None or self.question.id != question or seat not in self.question.seats:
+            return False
+        self._answer(seat, at_us)
+        return True
+
+    def leave(self, seat: Seat, at_us: int) -> None:
+        """A seat leaves for good (R25). A hand of its own that was still to be judged goes with it."""
+        if self.question is not None and seat in self.question.seats:
+            self._answer(next(s for s in self.question.seats if s != seat), at_us)
+        self._held.pop(seat, None)
+        self.timers = {
+            timer: due_us for timer, due_us in self.timers.items() if timer[1] != seat or timer[0] in UNSEATED
+        }
+        if self.contest is not None:
+            self.contest = self.contest.forget(seat)
+        self._step(Leave(seat), at_us)
+        self._plan_contest()
+
+    def end_now(self, at_us: int) -> Refusal | None:
+        """The host ends the game and has the cards counted (R12)."""
+        self.settle(at_us)
+        return self._step(EndNow(), at_us)
+
+    def settle(self, at_us: int) -> None:
+        """Decides at once what hands have come down, before the table stands still or the game ends."""
+        if self.question is not None:
+            self._answer(self.question.seats[0], at_us)
+        elif self.contest is not None and self.contest.heard:
+            self._close(self.contest, at_us)
+
+    # --- time ----------------------------------------------------------------------------------------------------
+
+    def wake_at(self) -> int | None:
+        """The instant at which `wake` has something to do."""
+        return min(self.timers.values(), default=None)
+
+    def wake(self, at_us: int) -> None:
+        """Does what is due at `at_us`, the earliest first."""
+        while not self.over:
+            timer = min(self.timers, key=lambda t: (self.timers[t], t), default=None)
+            if timer is None or self.timers[timer] > at_us:
+                return
+            due_us = self.timers.pop(timer)
+            self._ring(timer, due_us)
+
+    def shift(self, by_us: int) -> None:
+        """Moves everything that is to come: the table has stood still for so long (R24)."""
+        self.timers = {timer: due_us + by_us for timer, due_us in self.timers.items()}
+        self.shown_us += by_us
+
+    def presence_changed(self, seat: Seat, at_us: int) -> None:
+        """A phone is gone or back: its turns come sooner or later from now on (R24)."""
+        self.timers.pop(("turn", seat, self.game.due().nth), None)
+        if self.contest is not None:
+            self.contest = self.contest.among(self._rivals(self.game.due()))
+        self._plan(at_us)
+        self._plan_contest()
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has been won."""
+        return self.game.due().wait is Wait.OVER
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    def _ring(self, timer: Timer, at_us: int) -> None:
+        match timer:
+            case "turn", seat, nth:
+                computer = self.players[seat].computer is not None
+                self.turn(seat, nth, at_us - self.shown_us, Side.NONE, at_us, auto=not computer)
+            case "held", seat, nth:
+                self._turn_held(seat, nth, at_us)
+            case "slap", seat, nth:
+                self._hand(seat, nth, at_us - self.shown_us, Side.NONE, at_us)
+                if self.rules.call:
+                    self.call(seat, nth, at_us - self.shown_us, at_us)
+            case "carry", seat, nth:
+                self._step(CarryOn(seat, nth), at_us)
+            case "unheard", seat, nth:
+                self._step(Slap(seat, nth), at_us)
+                self._release(at_us)
+            case "contest", _, _:
+                self._close_if_due(at_us)
+            case "pass", _, _ if self.contest is not None and self.contest.heard:
+                self.timers[timer] = at_us + judge.WINDOW_US  # a hand came down in time: the dealer speaks first
+            case "pass", _, nth:
+                self._step(LetPass(nth), at_us)
+            case "limit", _, _:
+                self._step(TimeUp(), at_us)
+            case "question", _, _:
+                assert self.question is not None
+                self._answer(self.question.seats[0], at_us)
+
+    def _measure(self, seat: Seat, reaction_us: int | None, at_us: int) -> Hand:
+        player = self.players[seat]
+        return judge.measure(
+            seat,
+            reaction_us,
+            shown_us=self.shown_us,
+            arrived_us=at_us,
+            path_us=player.rtt_us // 2,
+            handicap_us=player.handicap_ms * 1000,
+        )
+
+    def _called(self, seat: Seat, nth: int, at_us: int) -> bool:
+        called_us = self._calls.get((seat, nth))
+        return called_us is not None and at_us - called_us <= judge.CALL_BEFORE_US
+
+    def _moment_us(self, at_us: int) -> int:
+        """When a turn made now takes effect, so that its card is not shown before its moment (R3a, R13)."""
+        unheard_us = max((due_us for timer, due_us in self.timers.items() if timer[0] == "unheard"), default=0)
+        return max(at_us, self.shown_us + self.rules.min_show_ms * 1000 - self._lead_us(), unheard_us)
+
+    def _lead_us(self) -> int:
+        """How far ahead a card must be sent for the slowest present phone to show it in time."""
+        slowest_us = max((player.rtt_us for player in self.players if player.connected), default=0)
+        return min(LEAD_CAP_US, slowest_us // 2 + slowest_us // 8)
+
+    def _turn_if_due(self, seat: Seat, nth: int, at_us: int) -> None:
+        if self.timers["held", seat, nth] <= at_us:
+            del self.timers["held", seat, nth]
+            self._turn_held(seat, nth, at_us)
+
+    def _turn_held(self, seat: Seat, nth: int, at_us: int) -> None:
+        # A held turn may have lost its ground meanwhile: the seat left, or paid away its last card.
+        move = self._held.pop(seat, None)
+        if move is not None and move.nth == nth:
+            self._step(move, at_us)
+
+    def _release(self, at_us: int) -> None:
+        """Lets turns go on that waited for a call (R13)."""
+        for seat, move in list(self._held.items()):
+            if ("held", seat, move.nth) in self.timers:
+                self.timers["held", seat, move.nth] = self._moment_us(at_us)
+                self._turn_if_due(seat, move.nth, at_us)
+
+    def _would_refuse(self, move: AnyMove) -> Refusal | None:
+        outcome = self.game.step(move, NO_CHANCE)
+        return outcome if isinstance(outcome, Refusal) else None
+
+    def _step(self, move: AnyMove, at_us: int, verdict: Verdict | None = None) -> Refusal | None:
+        outcome = self.game.step(move, self._luck.draw())
+        if isinstance(outcome, Refusal):
+            return outcome
+        self.game = outcome.game
+        show_at_us = 0
+        if any(isinstance(event, CardTurned) for event in outcome.events):
+            show_at_us = max(at_us + self._lead_us(), self.shown_us + self.rules.min_show_ms * 1000)
+            self.shown_us = show_at_us
+            self._calls.clear()
+        self._tell(outcome.events, show_at_us, verdict)
+        self._plan(at_us)
+        return None
+
+    def _tell(
+        self,
+        events: tuple[AnyEvent, ...],
+        show_at_us: int = 0,
+        verdict: Verdict | None = None,
+    ) -> None:
+        self.happenings.append(Happening(show_at_us, events, self.game.view(), verdict, self.question))
+
+    # --- what is to come -----------------------------------------------------------------------------------------
+
+    def _plan(self, at_us: int) -> None:
+        """Sets the timers that the game's state asks for and takes away those it does not."""
+        due = self.game.due()
+        if due.wait is Wait.OVER:
+            self.timers.clear()
+            self._held.clear()
+            self.contest = None
+            return
+        top = due.nth - 1
+        for seat in [s for s, move in self._held.items() if s not in due.turners or move.nth != due.nth]:
+            self.timers.pop(("held", seat, self._held.pop(seat).nth), None)
+        wanted: dict[Timer, int] = {}
+        for seat in due.turners:
+            if seat not in self._held:
+                wanted["turn", seat, due.nth] = self._turn_us(seat, at_us)
+        if due.wait is Wait.LAST_HAND:
+            wanted["pass", Seat(0), top] = max(at_us, self.shown_us) + LAST_HAND_US
+        for seat in due.answers:
+            if self.players[seat].away:
+                wanted["carry", seat, top] = max(at_us, self.shown_us)
+        kept = {t: due_us for t, due_us in self.timers.items() if t[0] not in STANDING or t in wanted}
+        self.timers = wanted | kept
+        self._plan_computers(due, at_us)
+        if due.contest and (self.contest is None or self.contest.nth != due.contest):
+            self.contest = judge.Contest(due.contest, self.shown_us, self._rivals(due), self.rules.call)
+        elif not due.contest:
+            self.contest = None
+            self.timers.pop(CLOSING, None)
+
+    def _rivals(self, due: Due) -> frozenset[Seat]:
+        """Whose hand may still be on its way. A computer's never is: it comes down here, at its very moment."""
+        return frozenset(seat for seat in due.slappers if self.players[seat].connected)
+
+    def _turn_us(self, seat: Seat, at_us: int) -> int:
+        base_us = max(at_us, self.shown_us)
+        player = self.players[seat]
+        if player.computer is not None:
+            return base_us + self._draw_us(COMPUTER_TURN)
+        if player.away:
+            return base_us + AUTO_TURN_AWAY_US
+        return base_us + (AUTO_TURN_WAR_US if self.rules.game is GameName.WAR else AUTO_TURN_US)
+
+    def _plan_computers(self, due: Due, at_us: int) -> None:
+        """A computer player reacts to the card on top as a person would: it has seen nothing before it was shown (R31)."""
+        nth = due.nth - 1
+        for seat, player in enumerate(self.players):
+            timer = ("slap", Seat(seat), nth)
+            if player.computer is None or nth in (0, self._reacted.get(Seat(seat))):
+                continue
+            if self.rules.calm and due.answers:
+                continue  # R19: a computer takes only what every person let pass
+            self._reacted[Seat(seat)] = nth
+            if Seat(seat) in due.slappers and (due.contest or self._slips(player.computer)):
+                reaction = NormalDist(player.computer.reaction_ms * 1000, max(1, player.computer.spread_ms * 1000))
+                self.timers[timer] = max(at_us, self.shown_us) + max(QUICKEST_COMPUTER_US, self._draw_us(reaction))
+
+    def _slips(self, computer: Computer) -> bool:
+        return not self.rules.calm and self._draw() * 100 < computer.slip_percent
+
+    def _draw(self) -> float:
+        """A number in the open interval from 0 to 1."""
+        return (int.from_bytes(self._luck.draw()[:6]) + 0.5) / 2**48
+
+    def _draw_us(self, spread: NormalDist) -> int:
+        return max(0, round(spread.inv_cdf(self._draw())))
+
+    # --- the contest ---------------------------------------------------------------------------------------------
+
+    def _plan_contest(self) -> None:
+        closes_us = self.contest.closes_us() if self.contest is not None else None
+        if closes_us is None or self._asked is not None:
+            self.timers.pop(CLOSING, None)
+        else:
+            self.timers[CLOSING] = closes_us
+
+    def _close_if_due(self, at_us: int) -> None:
+        if self.contest is None or self._asked is not None:
+            return
+        closes_us = self.contest.closes_us()
+        if closes_us is None or closes_us > at_us:
+            self._plan_contest()
+            return
+        self._close(self.contest, at_us)
+
+    def _close(self, contest: judge.Contest, at_us: int) -> None:
+        self.timers.pop(CLOSING, None)
+        verdict = contest.verdict(self.number, at_us, lambda n: int(self._draw() * n))
+        if verdict is None:  # nobody called in time: the hands cost nothing and the card is still there (R13)
+            self.contest = contest.afresh()
+        elif self.rules.judge is JudgeOf.TABLE and judge.too_close(verdict) and self._judges():
+            first, second = (hand.seat for hand in verdict.hands[:2])
+            self._asked = verdict
+            self.question = Question(
+                verdict.nth, self.number, verdict.nth, (first, second), verdict.hands, at_us + QUESTION_US
+            )
+            self.timers["question", Seat(0), verdict.nth] = self.question.until_us
+            self._tell(())
+        else:
+            self._decide(verdict, at_us)
+
+    def _judges(self) -> bool:
+        """Whether anybody may judge: somebody watching, or a person who is out (R18)."""
+        return self.spectators > 0 or any(
+            seat.status is Status.OUT and player.computer is None and not player.away
+            for seat, player in zip(self.game.view().seats, self.players, strict=True)
+        )
+
+    def _answer(self, winner: Seat, at_us: int) -> None:
+        verdict = self._asked
+        assert verdict is not None
+        self._asked = self.question = None
+        self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != "question"}
+        hands = sorted(verdict.hands, key=lambda hand: hand.seat != winner)
+        self._decide(msgspec.structs.replace(verdict, winner=winner, hands=tuple(hands)), at_us)
+
+    def _decide(self, verdict: Verdict, at_us: int) -> None:
+        """Lets the first hand, or the turn that came before every hand, take effect. The verdict is final."""
+        best = verdict.hands[0]
+        if verdict.winner is None:
+            move: AnyMove = self._held.pop(best.seat)
+        else:
+            self._held.clear()
+            move = Slap(verdict.winner, verdict.nth, called=best.called)
+        self._step(move, at_us, verdict)
+
+
+NO_CHANCE = Chance(bytes(32))
+CLOSING: Timer = ("contest", Seat(0), 0)
+STANDING = ("turn", "pass", "carry")
+"""Kinds of timers that follow from the game's state alone."""
+
+UNSEATED = ("contest", "pass", "limit", "question")

@@ -1,0 +1,769 @@
+"""The room: one table with its people, and what each of them is told. Sans I/O.
+
+`receive` takes what happened and when, and gives the effects in the order in which they are to be carried out; `wake_at`
+says when it wants to be woken. Knows no socket, no store and no clock of its own, and never which game is played.
+"""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from typing import NewType, assert_never
+
+import msgspec
+
+from engine.cards import full_deck, shuffled
+from engine.game import GameOver, Refusal, Seat, Status, Value
+from engine.table import deal
+from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
+from server.play import SILENT_TURNS, Play
+from server.ports import Luck
+from server.protocol import (
+    MAX_SEATS,
+    PROTOCOL,
+    AddComputer,
+    Closing,
+    DoCall,
+    DoCarryOn,
+    DoSlap,
+    DoTurn,
+    Emoji,
+    EndGame,
+    FromPhone,
+    Hold,
+    Join,
+    Kind,
+    Lock,
+    Message,
+    Pause,
+    Point,
+    Quit,
+    React,
+    Reacted,
+    Refused,
+    Remove,
+    Rename,
+    Seated,
+    SeatId,
+    SetHandicap,
+    SetRules,
+    Shown,
+    Sit,
+    Stage,
+    Start,
+    Sync,
+    Synced,
+    TableSeat,
+    TableView,
+    Update,
+    Welcome,
+    Why,
+)
+from server.store.port import Computer, SeatRecord, TableRecord
+
+ConnId = NewType("ConnId", int)
+
+BREAK_US = 3_000_000
+HOST_AWAY_US = 30_000_000
+REACT_EVERY_US = 1_000_000
+RTT_CAP_US = 1_000_000
+MIN_KEY_LENGTH = 22
+
+
+# --- in and out --------------------------------------------------------------------------------------------------
+
+
+class Said(Value):
+    """A message has arrived on a connection."""
+
+    conn: ConnId
+    message: FromPhone
+
+
+class Gone(Value):
+    """A connection has closed."""
+
+    conn: ConnId
+
+
+class Woken(Value):
+    """Nothing but time has passed."""
+
+
+Input = Said | Gone | Woken
+
+
+class Tell(Value):
+    """One message, the same for each of these connections."""
+
+    conns: tuple[ConnId, ...]
+    message: Message
+
+
+class HangUp(Value):
+    """Close a connection and say why."""
+
+    conn: ConnId
+    code: Closing
+    reason: str
+
+
+class Save(Value):
+    """Keep this of the table before anything that follows is told."""
+
+    record: TableRecord
+
+
+Effect = Tell | HangUp | Save
+
+
+# --- who is there ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Chair:
+    """A seat at the table and whoever sits on it. `place` is its seat in the running game."""
+
+    record: SeatRecord
+    conn: ConnId | None = None
+    place: Seat | None = None
+    gone: bool = False
+    silent_turns: int = 0
+    rtt_us: int = 0
+    told_rtt_ms: int = 0
+
+    @property
+    def id(self) -> SeatId:
+        """The seat's own name."""
+        return self.record.id
+
+    @property
+    def computer(self) -> Computer | None:
+        """How it plays, where it is a computer player (R31)."""
+        return self.record.computer
+
+    @property
+    def handicap_ms(self) -> int:
+        """What is added to its reactions (R32)."""
+        return self.record.handicap_ms
+
+    @property
+    def connected(self) -> bool:
+        """Whether a person's phone is there."""
+        return self.conn is not None
+
+    @property
+    def away(self) -> bool:
+        """A person whose phone is gone, or who let three turns pass (R24)."""
+        return self.computer is None and (self.conn is None or self.silent_turns >= SILENT_TURNS)
+
+    @property
+    def score_key(self) -> str:
+        """What wins are counted under (R28)."""
+        return self.record.key_hash or self.id
+
+    def hear_rtt(self, rtt_us: int) -> None:
+        """Takes a round trip, and lets the table see it when it is clearly another than before."""
+        self.rtt_us = rtt_us
+        rtt_ms = round(rtt_us / 1000)
+        if abs(rtt_ms - self.told_rtt_ms) > max(10, self.told_rtt_ms // 3):
+            self.told_rtt_ms = rtt_ms
+
+
+@dataclass(slots=True)
+class Guest:
+    """Somebody at the other end of a connection; without a chair they watch."""
+
+    key_hash: str
+    chair: Chair | None
+    reacted_us: int = -REACT_EVERY_US
+
+
+class Room:
+    """One table. One writer: everything that happens to it comes through `receive`, in order."""
+
+    def __init__(self, record: TableRecord, luck: Luck, max_spectators: int = 200) -> None:
+        self.code = record.code
+        self.rules = record.rules
+        self.chairs = [Chair(seat) for seat in record.seats]
+        self.scores = dict(record.scores)
+        self.games = record.games
+        self.host = record.host
+        self.dealer = record.dealer
+        self.locked = record.locked
+        self.guests: dict[ConnId, Guest] = {}
+        self.stage = Stage.LOBBY
+        self.play: Play | None = None
+        self.paused = False
+        self.held = False
+        self.still_since_us: int | None = None
+        self.winners: tuple[SeatId, ...] = ()
+        self.next_deal_us = 0
+        self.host_away_us: int | None = None
+        self.rightful_host: SeatId | None = None
+        self.empty_since_us = 0
+        self._luck = luck
+        self._max_spectators = max_spectators
+        self._n = 0
+        self._now_us = 0
+        self._effects: list[Effect] = []
+        self._saved = record
+        self._shown_table: TableView | None = None
+        self._first_game = True
+
+    # --- the way in ----------------------------------------------------------------------------------------------
+
+    def receive(self, happened: Input, at_us: int) -> list[Effect]:
+        """What follows from something that happened at `at_us`, after all that was due before it."""
+        self._now_us = max(self._now_us, at_us)
+        self._catch_up()
+        match happened:
+            case Said(conn, message):
+                self._said(conn, message)
+            case Gone(conn):
+                self._lost(conn)
+            case Woken():
+                pass
+            case _:
+                assert_never(happened)
+        self._catch_up()
+        self._settle()
+        effects, self._effects = self._effects, []
+        return effects
+
+    def wake_at(self) -> int | None:
+        """The instant from which `receive(Woken())` has something to do, None while only people can move it."""
+        instants = [self.next_deal_us or None, self._handover_us()]
+        if self.play is not None and self.still_since_us is None:
+            instants.append(self.play.wake_at())
+        return min((instant for instant in instants if instant is not None), default=None)
+
+    def record(self) -> TableRecord:
+        """What is to be kept of the table."""
+        return TableRecord(
+            code=self.code,
+            rules=self.rules,
+            seats=tuple(chair.record for chair in self.chairs if not chair.gone),
+            scores=dict(self.scores),
+            games=self.games,
+            host=self.rightful_host or self.host,
+            dealer=self.dealer,
+            locked=self.locked,
+        )
+
+    # --- time ----------------------------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Does what was due by now, each thing as of its own moment."""
+        while (due_us := self.wake_at()) is not None and due_us <= self._now_us:
+            if due_us == self._handover_us():
+                self._pass_host()
+            elif due_us == self.next_deal_us:
+                self.next_deal_us = 0
+                self._deal(due_us)
+            elif self.play is not None:
+                self.play.wake(due_us)
+                self._tell_play()
+
+    def _stand_still(self) -> None:
+        """Stops and starts the game's time: a pause, or every person away (R24)."""
+        if self.play is None:
+            return
+        still = self.paused or not self._anybody()
+        if still and self.still_since_us is None:
+            self.play.settle(self._now_us)
+            self._tell_play()
+            if self.play is not None:
+                self.still_since_us = self._now_us
+        elif not still and self.still_since_us is not None:
+            self.play.shift(self._now_us - self.still_since_us)
+            self.still_since_us = None
+            for chair in self.chairs:
+                self._presence_changed(chair)
+
+    def _anybody(self) -> bool:
+        return any(not chair.away for chair in self.chairs if chair.computer is None and not chair.gone)
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    def _said(self, conn: ConnId, message: FromPhone) -> None:
+        guest = self.guests.get(conn)
+        if isinstance(message, Join):
+            if guest is not None:
+                self._refuse(conn, message, Why.ALREADY_JOINED)
+            else:
+                self._join(conn, message)
+            return
+        if isinstance(message, Sync):
+            if guest is not None and guest.chair is not None:
+                guest.chair.hear_rtt(min(message.rtt_us, RTT_CAP_US))
+            self._effects.append(Tell((conn,), Synced(message.sent_us, self._now_us)))
+            return
+        if guest is None:
+            self._refuse(conn, message, Why.JOIN_FIRST)
+            return
+        refusal = self._answer(conn, guest, message)
+        match refusal:
+            case None:
+                pass
+            case Refusal(reason, rule):
+                self._refuse(conn, message, reason, rule)
+            case (Why() as why, detail):
+                self._refuse(conn, message, why, detail=detail)
+            case Why() as why:
+                self._refuse(conn, message, why)
+            case _:
+                assert_never(refusal)
+
+    def _refuse(self, conn: ConnId, message: Message, reason: str, rule: str = "", detail: str = "") -> None:
+        tag = message.__struct_config__.tag
+        self._effects.append(Tell((conn,), Refused(str(tag), str(reason), rule, detail)))
+
+    def _join(self, conn: ConnId, join: Join) -> None:
+        if join.protocol != PROTOCOL:
+            self._effects.append(
+                HangUp(conn, Closing.WRONG_VERSION, "the page is older than the server: load it again")
+            )
+            return
+        key = join.key if len(join.key) >= MIN_KEY_LENGTH else _new_key(self._luck)
+        key_hash = hashlib.sha256(key.encode()).hexdigest()
+        chair = next((c for c in self.chairs if c.record.key_hash == key_hash and not c.gone), None)
+        if chair is None:
+            refusal = self._newcomer_refused(join)
+            if refusal is not None:
+                self._refuse(conn, join, refusal[0], detail=refusal[1])
+                return
+            if not join.watch:
+                chair = self._seat_person(join, key_hash)
+        self.guests[conn] = Guest(key_hash, chair)
+        if chair is not None:
+            self._take_seat(conn, chair)
+        self._effects.append(
+            Tell((conn,), Welcome(self.code, key, chair.id if chair is not None else None, self._now_us))
+        )
+        self._settle_table(but=conn)
+        self._show_all(conn)
+
+    def _newcomer_refused(self, join: Join) -> tuple[Why, str] | None:
+        if self.locked:
+            return Why.TABLE_LOCKED, "the host has locked this table"
+        if not join.watch and len(self.chairs) >= MAX_SEATS:
+            return Why.TABLE_FULL, "every seat at this table is taken"
+        if join.watch and sum(guest.chair is None for guest in self.guests.values()) >= self._max_spectators:
+            return Why.TABLE_FULL, "too many people are watching this table"
+        try:
+            clean(join.name)
+        except BadName as wrong:
+            return Why.BAD_NAME, str(wrong)
+        return None
+
+    def _seat_person(self, join: Join | Sit, key_hash: str) -> Chair:
+        seat = SeatRecord(_new_seat_id(self._luck), self._name(join.name), clean_face(join.face), Kind.PERSON, key_hash)
+        chair = Chair(seat)
+        self.chairs.append(chair)
+        if self.host is None:
+            self.host = chair.id
+        return chair
+
+    def _name(self, name: str) -> str:
+        if not self.rules.plain_names:
+            return clean(name)
+        taken = {chair.record.name for chair in self.chairs}
+        picks = (plain_name(int.from_bytes(self._luck.draw()[:4])) for _ in iter(int, 1))
+        return next(name for name in picks if name not in taken)
+
+    def _take_seat(self, conn: ConnId, chair: Chair) -> None:
+        if chair.conn is not None:
+            self.guests.pop(chair.conn, None)
+            self._effects.append(HangUp(chair.conn, Closing.SEAT_TAKEN_OVER, "your seat is in use on another device"))
+        chair.conn = conn
+        chair.rtt_us = 0
+        self._came(chair)
+        if chair.id == self.rightful_host:
+            self.host, self.rightful_host = chair.id, None
+
+    def _came(self, chair: Chair) -> None:
+        chair.silent_turns = 0
+        self._presence_changed(chair)
+
+    def _presence_changed(self, chair: Chair) -> None:
+        self._stand_still()
+        if self.play is not None and chair.place is not None and self.still_since_us is None:
+            self.play.presence_changed(chair.place, self._now_us)
+            self._tell_play()
+
+    def _lost(self, conn: ConnId) -> None:
+        guest = self.guests.pop(conn, None)
+        if guest is None or guest.chair is None or guest.chair.conn != conn:
+            return
+        guest.chair.conn = None
+        self._presence_changed(guest.chair)
+
+    def _heir(self) -> Chair | None:
+        """The longest-seated person present (R26)."""
+        return next((c for c in self.chairs if c.connected and not c.gone), None)
+
+    def _handover_us(self) -> int | None:
+        """When the host has been away for so long that somebody present takes over (R26)."""
+        if self.host_away_us is None or self._heir() is None:
+            return None
+        return self.host_away_us + HOST_AWAY_US
+
+    def _pass_host(self) -> None:
+        heir = self._heir()
+        assert heir is not None
+        self.rightful_host = self.rightful_host or self.host
+        self.host = heir.id
+        self.host_away_us = None
+
+    def _remove(self, chair: Chair) -> None:
+        """Takes a seat from the table for good (R25); its win score stays with its owner."""
+        chair.gone = True
+        chair.conn = None
+        if self.rightful_host == chair.id:
+            self.rightful_host = None
+        if self.host == chair.id:
+            self.host = self.rightful_host or self._next_host()
+            self.rightful_host = None
+        if self.play is not None and chair.place is not None:
+            self.play.leave(chair.place, self._now_us)
+            self._tell_play()
+        if self.play is None or chair.place is None:
+            self.chairs = [c for c in self.chairs if c is not chair]
+        self._stand_still()
+
+    def _next_host(self) -> SeatId | None:
+        people = [c for c in self.chairs if c.computer is None and not c.gone]
+        return next((c.id for c in sorted(people, key=lambda c: not c.connected)), None)
+
+    # --- what people ask -----------------------------------------------------------------------------------------
+
+    def _answer(self, conn: ConnId, guest: Guest, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
+        match message:
+            case DoTurn() | DoSlap() | DoCall() | DoCarryOn():
+                return self._move(guest, message)
+            case Point(question, seat):
+                return self._point(guest, question, seat)
+            case Shown():
+                return None
+            case React(emoji):
+                return self._react(guest, emoji)
+            case Rename():
+                return self._rename(guest, message)
+            case Sit():
+                return self._sit(conn, guest, message)
+            case Quit():
+                if guest.chair is not None:
+                    self._remove(guest.chair)
+                self.guests.pop(conn)
+                self._effects.append(HangUp(conn, Closing.REMOVED, "you have left the table"))
+                return None
+            case _:
+                if guest.chair is None:
+                    return Why.NOT_SEATED
+                if guest.chair.id != self.host:
+                    return Why.NOT_HOST
+                return self._command(message)
+
+    def _move(self, guest: Guest, move: DoTurn | DoSlap | DoCall | DoCarryOn) -> Refusal | Why | None:
+        if guest.chair is None:
+            return Why.NOT_SEATED
+        if self.play is None or guest.chair.place is None:
+            return Why.NOT_PLAYING
+        if move.game != self.games:
+            return Why.OTHER_GAME
+        if guest.chair.silent_turns >= SILENT_TURNS:
+            self._came(guest.chair)
+        if self.paused:
+            return Why.PAUSED
+        seat, at_us = guest.chair.place, self._now_us
+        match move:
+            case DoTurn():
+                refusal = self.play.turn(seat, move.nth, move.reaction_us, move.side, at_us)
+            case DoSlap():
+                refusal = self.play.slap(seat, move.nth, move.reaction_us, move.side, at_us)
+            case DoCall():
+                refusal = self.play.call(seat, move.nth, move.reaction_us, at_us)
+            case DoCarryOn():
+                refusal = self.play.carry_on(seat, move.nth, at_us)
+            case _:
+                assert_never(move)
+        self._tell_play()
+        return refusal
+
+    def _point(self, guest: Guest, question: int, seat: Seat) -> Why | None:
+        if self.play is None:
+            return Why.NOT_PLAYING
+        place = guest.chair.place if guest.chair is not None else None
+        if place is not None and self.play.game.view().seats[place].status is not Status.OUT:
+            return Why.NO_QUESTION
+        if not self.play.point(question, seat, self._now_us):
+            return Why.NO_QUESTION
+        self._tell_play()
+        return None
+
+    def _react(self, guest: Guest, emoji: Emoji) -> Why | None:
+        if not self.rules.reactions:
+            return Why.REACTIONS_OFF
+        if self._now_us - guest.reacted_us < REACT_EVERY_US:
+            return Why.TOO_SOON
+        guest.reacted_us = self._now_us
+        self._tell_everybody(Reacted(guest.chair.id if guest.chair is not None else None, emoji))
+        return None
+
+    def _rename(self, guest: Guest, rename: Rename) -> Why | tuple[Why, str] | None:
+        if guest.chair is None:
+            return Why.NOT_SEATED
+        try:
+            name = guest.chair.record.name if self.rules.plain_names else clean(rename.name)
+        except BadName as wrong:
+            return Why.BAD_NAME, str(wrong)
+        record = msgspec.structs.replace(guest.chair.record, name=name, face=clean_face(rename.face))
+        guest.chair.record = record
+        return None
+
+    def _sit(self, conn: ConnId, guest: Guest, sit: Sit) -> Why | tuple[Why, str] | None:
+        if guest.chair is not None:
+            return Why.ALREADY_SEATED
+        refusal = self._newcomer_refused(Join(sit.name, sit.face))
+        if refusal is None:
+            guest.chair = self._seat_person(sit, guest.key_hash)
+            self._effects.append(Tell((conn,), Seated(guest.chair.id)))
+            self._take_seat(conn, guest.chair)
+        return refusal
+
+    def _command(self, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
+        match message:
+            case Start():
+                return self._start()
+            case Hold(on):
+                self.held = on
+            case Pause(on):
+                if self.play is None:
+                    return Why.NOT_PLAYING
+                self.paused = on
+                self._stand_still()
+            case EndGame():
+                if self.play is None:
+                    return Why.NOT_PLAYING
+                refusal = self.play.end_now(self._now_us)
+                self._tell_play()
+                return refusal
+            case SetRules(rules):
+                if self.play is not None:
+                    return Why.ALREADY_PLAYING
+                if conflicts := rules.conflicts():
+                    return Why.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
+                self.rules = rules
+                self._name_children()
+            case AddComputer():
+                if len(self.chairs) >= MAX_SEATS:
+                    return Why.TABLE_FULL, "every seat at this table is taken"
+                self._seat_computer(message)
+            case Remove(seat):
+                chair = self._chair(seat)
+                if chair is None:
+                    return Why.NO_SUCH_SEAT
+                if chair.conn is not None:
+                    self.guests.pop(chair.conn, None)
+                    self._effects.append(HangUp(chair.conn, Closing.REMOVED, "the host has removed you from the table"))
+                self._remove(chair)
+            case SetHandicap(seat, ms):
+                chair = self._chair(seat)
+                if chair is None:
+                    return Why.NO_SUCH_SEAT
+                if self.play is not None:
+                    return Why.ALREADY_PLAYING
+                chair.record = msgspec.structs.replace(chair.record, handicap_ms=ms)
+            case Lock(on):
+                self.locked = on
+            case _:
+                raise AssertionError(f"not a host's message: {message}")
+        return None
+
+    def _chair(self, seat: SeatId) -> Chair | None:
+        return next((chair for chair in self.chairs if chair.id == seat and not chair.gone), None)
+
+    def _seat_computer(self, wanted: AddComputer) -> None:
+        taken = {chair.record.name for chair in self.chairs}
+        name = next(name for name in COMPUTER_NAMES if name not in taken)
+        plays = Computer(wanted.reaction_ms, wanted.spread_ms, wanted.slip_percent)
+        seat = SeatRecord(_new_seat_id(self._luck), name, COMPUTER_FACE, Kind.COMPUTER, computer=plays)
+        self.chairs.append(Chair(seat))
+
+    def _name_children(self) -> None:
+        if self.rules.plain_names:
+            for chair in self.chairs:
+                if chair.computer is None:
+                    chair.record = msgspec.structs.replace(chair.record, name=self._name(""))
+
+    # --- games ---------------------------------------------------------------------------------------------------
+
+    def _start(self) -> Refusal | Why | tuple[Why, str] | None:
+        if self.play is not None:
+            return Why.ALREADY_PLAYING
+        if conflicts := self.rules.seat_conflicts(len(self.chairs)):
+            why = Why.TOO_FEW if len(self.chairs) < self.rules.seats()[0] else Why.TOO_MANY
+            return why, f"{conflicts[0].rule}: {conflicts[0].sentence}"
+        self.rightful_host = None
+        self._deal(self._now_us)
+        return None
+
+    def _ready(self) -> bool:
+        """Whether the next game may begin: seats enough, and a person to see it (R28)."""
+        return len(self.chairs) in self.rules.seats() and self._anybody()
+
+    def _deal(self, at_us: int) -> None:
+        self.chairs = [chair for chair in self.chairs if not chair.gone]
+        for place, chair in enumerate(self.chairs):
+            chair.place = Seat(place)
+            chair.silent_turns = 0
+        ids = [chair.id for chair in self.chairs]
+        dealer = (ids.index(self.dealer) + 1) % len(ids) if self.dealer in ids else 0
+        self.dealer = ids[dealer]
+        self.games += 1
+        self.stage = Stage.PLAYING
+        self.paused = self.held = False
+        self.next_deal_us = 0
+        self.still_since_us = None
+        game = deal(
+            self.rules,
+            shuffled(full_deck(), self._luck.draw()),
+            len(ids),
+            Seat(dealer),
+            tuple(chair.computer is None for chair in self.chairs),
+        )
+        show_jacks, self._first_game = self.rules.show_jacks and self._first_game, False
+        self.play = Play(
+            game, self.rules, self.games, tuple(self.chairs), self._luck, at_us=at_us, show_jacks=show_jacks
+        )
+        self._settle_table()
+        self._tell_play()
+        self._stand_still()
+
+    def _tell_play(self) -> None:
+        """Passes on what has happened in the game, and ends it when it is over."""
+        if self.play is None:
+            return
+        happenings, self.play.happenings = self.play.happenings, []
+        ending = next((e for h in happenings for e in h.events if isinstance(e, GameOver)), None)
+        if ending is not None:
+            for winner in ending.winners:
+                key = self.chairs[winner].score_key
+                self.scores[key] = self.scores.get(key, 0) + 1
+            self.winners = tuple(self.chairs[winner].id for winner in ending.winners)
+            self._save()
+        for happening in happenings:
+            self._n += 1
+            self._tell_everybody(
+                Update(
+                    self._n,
+                    happening.show_at_us,
+                    happening.events,
+                    happening.view,
+                    happening.verdict,
+                    happening.question,
+                )
+            )
+        if ending is not None:
+            self._end_game()
+
+    def _end_game(self) -> None:
+        self.play = None
+        self.paused = False
+        self.still_since_us = None
+        self.chairs = [chair for chair in self.chairs if not chair.gone]
+        for chair in self.chairs:
+            chair.place = None
+        self.stage = Stage.BREAK if self._ready() else Stage.LOBBY
+
+    # --- what people are told ------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Brings break, table and record to what the state asks for, at the end of everything received."""
+        if self.stage is Stage.BREAK:
+            if not self._ready():
+                self.stage, self.next_deal_us = Stage.LOBBY, 0
+            elif self.held:
+                self.next_deal_us = 0
+            elif not self.next_deal_us:
+                self.next_deal_us = self._now_us + BREAK_US
+        host = self._chair(self.host) if self.host is not None else None
+        if host is None or host.connected:
+            self.host_away_us = None
+        elif self.host_away_us is None:
+            self.host_away_us = self._now_us
+        if self.play is not None:
+            self.play.spectators = sum(guest.chair is None for guest in self.guests.values())
+        if self.guests:
+            self.empty_since_us = self._now_us
+        self._settle_table()
+        self._save()
+
+    def _settle_table(self, but: ConnId | None = None) -> None:
+        table = self._table()
+        if table == self._shown_table:
+            return
+        self._shown_table = table
+        self._n += 1
+        self._save()
+        self._tell_everybody(Update(self._n, 0, table=table), but)
+
+    def _save(self) -> None:
+        record = self.record()
+        if record != self._saved:
+            self._saved = record
+            self._effects.append(Save(record))
+
+    def _table(self) -> TableView:
+        return TableView(
+            code=self.code,
+            stage=self.stage,
+            game=self.games,
+            rules=self.rules,
+            seats=tuple(self._table_seat(chair) for chair in self.chairs),
+            watching=sum(guest.chair is None for guest in self.guests.values()),
+            locked=self.locked,
+            paused=self.paused,
+            held=self.held,
+            dealer=self.dealer,
+            winners=self.winners,
+            next_deal_us=self.next_deal_us,
+            asleep=self.still_since_us is not None and not self.paused,
+        )
+
+    def _table_seat(self, chair: Chair) -> TableSeat:
+        return TableSeat(
+            id=chair.id,
+            name=chair.record.name,
+            face=chair.record.face,
+            kind=chair.record.kind,
+            place=chair.place,
+            host=chair.id == self.host,
+            away=chair.away or chair.gone,
+            wins=self.scores.get(chair.score_key, 0),
+            rtt_ms=chair.told_rtt_ms,
+            handicap_ms=chair.handicap_ms,
+            reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,
+        )
+
+    def _show_all(self, conn: ConnId) -> None:
+        """The whole table and game, for somebody who has just come in; held like the last card where that is to come."""
+        table = self._table()
+        view = self.play.game.view() if self.play is not None else None
+        question = self.play.question if self.play is not None else None
+        show_at_us = self.play.shown_us if self.play is not None and self.play.shown_us > self._now_us else 0
+        self._effects.append(Tell((conn,), Update(self._n, show_at_us, view=view, question=question, table=table)))
+
+    def _tell_everybody(self, message: Message, but: ConnId | None = None) -> None:
+        conns = tuple(conn for conn in self.guests if conn != but)
+        if conns:
+            self._effects.append(Tell(conns, message))
+
+
+def _new_key(luck: Luck) -> str:
+    """A seat's secret: 192 bits of chance (a person's way back, so never in an address)."""
+    return base64.urlsafe_b64encode(luck.draw()[:24]).decode()
+
+
+def _new_seat_id(luck: Luck) -> SeatId:
+    return SeatId(base64.b32encode(luck.draw()[:5]).decode().lower())
