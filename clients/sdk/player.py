@@ -1,0 +1,324 @@
+"""The thin shell around `Session`: one socket at a time, one clock, and the waiting.
+
+Everything that is worth testing without a network is in `Session`; here is only what needs an event loop.
+"""
+
+import asyncio
+import json
+import time
+import urllib.error
+import urllib.request
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from secrets import SystemRandom
+from typing import Protocol
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import websockets
+from websockets.asyncio.client import ClientConnection
+
+from clients.sdk.clock import RoomClock
+from clients.sdk.errors import NotAtTable, ServerGone
+from clients.sdk.session import GONE, Happening, Session
+from engine.game import GameView, LandedCard, Seat, Side
+from server.protocol import Join, Message, Quit, SeatId, Start, TableView
+
+KEPT_HAPPENINGS = 10_000
+"""A player that never reads its happenings forgets the oldest beyond these; `table` and `view` stay right."""
+
+DIAL_S = 10
+CLOSE_S = 1
+LARGEST_FRAME_BYTES = 2**20
+
+
+class Clock(Protocol):
+    """A clock that only moves forward, and waiting on it."""
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+
+    async def sleep_us(self, us: int) -> None:
+        """Comes back once that many have gone by."""
+
+
+class Monotonic:
+    """The machine's own clock."""
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+        return time.monotonic_ns() // 1000
+
+    async def sleep_us(self, us: int) -> None:
+        """Comes back once that many have gone by."""
+        await asyncio.sleep(us / 1_000_000)
+
+
+class Player:
+    """A person at a table: what they see, what they may do, and what they are told.
+
+    `async for happening in player` gives updates as they are to be shown, refusals, reactions, and `Lost` and
+    `Resumed` around a dropped socket. It ends after `quit`, and raises the `NotAtTable` that ended it otherwise.
+    Nothing here waits for an answer: what became of a move is told by the happenings.
+    """
+
+    def __init__(self, url: str, session: Session, clock: Clock, draws: bool) -> None:
+        self._url = url
+        self._session = session
+        self._clock = clock
+        self._draws = draws
+        self._happenings: deque[Happening] = deque(maxlen=KEPT_HAPPENINGS)
+        self._news = asyncio.Event()
+        self._stirred = asyncio.Event()
+        self._loop = asyncio.create_task(self._play())
+        self._loop.add_done_callback(lambda _: self._wake_waiters())
+
+    # --- what is seen ---
+
+    @property
+    def key(self) -> str:
+        """The secret that is the way back to this seat. Keep it, show it to nobody."""
+        return self._session.key
+
+    @property
+    def seat(self) -> SeatId | None:
+        """This player's seat, None for a spectator."""
+        return self._session.seat
+
+    @property
+    def table(self) -> TableView:
+        """The table as last shown."""
+        assert self._session.table is not None, "connect() returns once the table has been shown"
+        return self._session.table
+
+    @property
+    def view(self) -> GameView | None:
+        """The game as last shown, None before the first."""
+        return self._session.view
+
+    @property
+    def place(self) -> Seat | None:
+        """This player's seat in the running game, None where it was not dealt in."""
+        return self._session.place
+
+    @property
+    def my_turn(self) -> bool:
+        """Whether the table waits for this player to turn a card."""
+        return self._session.my_turn
+
+    @property
+    def top(self) -> LandedCard | None:
+        """The card that lies on top, None where there is none."""
+        return self._session.top
+
+    @property
+    def online(self) -> bool:
+        """Whether there is a socket. Without one nothing that is done is sent."""
+        return self._session.online
+
+    @property
+    def clock(self) -> RoomClock:
+        """The estimate of the room's clock."""
+        return self._session.clock
+
+    # --- what may be done ---
+
+    def turn(self, side: Side = Side.NONE, hand_us: int | None = None) -> None:
+        """Turns the next card. `hand_us` is when the hand came down on the player's clock; left out, it is now."""
+        self._session.turn(self._clock.now_us() if hand_us is None else hand_us, side)
+        self._stirred.set()
+
+    def slap(self, side: Side = Side.NONE, hand_us: int | None = None) -> None:
+        """Slaps the card on top; `hand_us` as for `turn`."""
+        self._session.slap(self._clock.now_us() if hand_us is None else hand_us, side)
+        self._stirred.set()
+
+    def call(self, call_us: int | None = None) -> None:
+        """Calls "Slapjack!" (R13)."""
+        self._session.call(self._clock.now_us() if call_us is None else call_us)
+        self._stirred.set()
+
+    def carry_on(self) -> None:
+        """Lets the card on top pass (R19)."""
+        self._session.carry_on()
+        self._stirred.set()
+
+    def start(self) -> None:
+        """Starts the game, or the next one now; for the host."""
+        self.say(Start())
+
+    def quit(self) -> None:
+        """Leaves the table for good (R25)."""
+        self.say(Quit())
+
+    def say(self, message: Message) -> None:
+        """Any other message of the protocol: `player.say(AddComputer(reaction_ms=400))`."""
+        self._session.say(message)
+        self._stirred.set()
+
+    def painted(self) -> None:
+        """For a client that `draws`: what has been shown so far is on the screen at this moment."""
+        self._session.painted(self._clock.now_us())
+        self._stirred.set()
+
+    # --- what is told ---
+
+    def __aiter__(self) -> AsyncIterator[Happening]:
+        return self
+
+    async def __anext__(self) -> Happening:
+        await self._wait_for(lambda: self._happenings)
+        if self._happenings:
+            return self._happenings.popleft()
+        raise StopAsyncIteration
+
+    async def until(self, condition: Callable[["Player"], object]) -> None:
+        """Comes back as soon as the condition holds of this player; raises the `NotAtTable` that makes it hopeless."""
+        await self._wait_for(lambda: condition(self))
+        if not condition(self):
+            raise NotAtTable("the player has left the table")
+
+    async def _wait_for(self, condition: Callable[[], object]) -> None:
+        while not condition() and not self._session.left:
+            if self._session.error is not None:
+                raise self._session.error
+            if self._loop.done():
+                self._loop.result()
+            await self._news.wait()
+
+    # --- the loop ---
+
+    async def close(self) -> None:
+        """Hangs up. The seat stays taken, and `key` is the way back to it."""
+        self._loop.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._loop
+
+    async def _play(self) -> None:
+        """Keeps the seat until the end: dials, talks, dials again."""
+        session = self._session
+        while session.dial_at_us is not None:
+            await self._clock.sleep_us(max(0, session.dial_at_us - self._clock.now_us()))
+            try:
+                socket = await websockets.connect(
+                    self._url,
+                    compression=None,
+                    open_timeout=DIAL_S,
+                    close_timeout=CLOSE_S,
+                    max_size=LARGEST_FRAME_BYTES,
+                )
+            except (OSError, websockets.WebSocketException) as wrong:
+                session.closed(GONE, str(wrong) or type(wrong).__name__, self._clock.now_us())
+            else:
+                await self._talk(socket)
+            self._publish()
+
+    async def _talk(self, socket: ClientConnection) -> None:
+        session = self._session
+        session.opened(self._clock.now_us())
+        listening = asyncio.create_task(self._listen(socket))
+        try:
+            while not (session.stale or listening.done()):
+                self._stirred.clear()
+                session.wake(self._clock.now_us())
+                self._publish()
+                for frame in session.take_frames():
+                    await socket.send(frame)
+                if session.left:
+                    break
+                await self._nap()
+        except websockets.ConnectionClosed:
+            pass
+        finally:
+            await socket.close()
+            await listening
+        code = GONE if socket.close_code is None else socket.close_code
+        session.closed(code, socket.close_reason or "", self._clock.now_us())
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        with suppress(websockets.ConnectionClosed):
+            async for frame in socket:
+                self._session.received(frame if isinstance(frame, bytes) else frame.encode(), self._clock.now_us())
+                self._stirred.set()
+        self._stirred.set()
+
+    async def _nap(self) -> None:
+        """Until something has come, something is to be said, or the session has something to do."""
+        wake_at_us = self._session.wake_at_us()
+        if wake_at_us is None or self._stirred.is_set():
+            return
+        waits = [
+            asyncio.create_task(self._stirred.wait()),
+            asyncio.create_task(self._clock.sleep_us(max(0, wake_at_us - self._clock.now_us()))),
+        ]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    def _publish(self) -> None:
+        """Hands out what has happened, which for a client that does not draw is also when it was painted."""
+        if not self._draws:
+            self._session.painted(self._clock.now_us())
+        self._happenings.extend(self._session.take_happenings())
+        self._wake_waiters()
+
+    def _wake_waiters(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+@asynccontextmanager
+async def connect(
+    url: str,
+    code: str,
+    *,
+    name: str,
+    face: str = "🙂",
+    key: str | None = None,
+    watch: bool = False,
+    draws: bool = False,
+    patience_s: float = 120.0,
+    clock: Clock | None = None,
+    chance: Callable[[], float] | None = None,
+) -> AsyncIterator[Player]:
+    """Sits down at table `code` of the server at `url` (`http://…`), or comes back to the seat that `key` holds.
+
+    The player is there once the table has been shown to it. Its socket is given up at the end of the block, its seat
+    is not. Raises a `NotAtTable`: `NoSuchTable`, `JoinRefused` (its reason says why), `ServerGone`, …
+
+    With `watch` it takes no seat. A client that `draws` calls `player.painted()` after each frame it has drawn; any
+    other has seen a card as soon as it was told of it. A lost server is sought for `patience_s` seconds.
+    """
+    join = Join(name=name, face=face, key=key or "", watch=watch)
+    session = Session(join, chance or SystemRandom().random, round(patience_s * 1_000_000))
+    player = Player(_table_url(url, code), session, clock or Monotonic(), draws)
+    try:
+        await player._wait_for(lambda: session.table is not None)
+        yield player
+    finally:
+        await player.close()
+
+
+async def create_table(url: str) -> str:
+    """Opens a new table on the server at `url` and gives its code; raises `ServerGone`."""
+    return await asyncio.to_thread(_post_table, url)
+
+
+def _post_table(url: str) -> str:
+    request = urllib.request.Request(url.rstrip("/") + "/api/tables", method="POST", data=b"")
+    try:
+        with urllib.request.urlopen(request, timeout=DIAL_S) as answer:
+            return str(json.load(answer)["code"])
+    except urllib.error.HTTPError as refused:
+        raise ServerGone(f"{url} made no table: {refused}") from None
+    except (OSError, ValueError, KeyError, TypeError) as wrong:
+        raise ServerGone(f"{url} made no table: {type(wrong).__name__} {wrong}") from None
+
+
+def _table_url(url: str, code: str) -> str:
+    parts = urlsplit(url)
+    scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+    path = f"{parts.path.rstrip('/')}/ws/{quote(''.join(code.split()).upper())}"
+    return urlunsplit((scheme, parts.netloc, path, "", ""))

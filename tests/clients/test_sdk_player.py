@@ -1,0 +1,248 @@
+"""The shell around a session, over real sockets against a table whose answers the test writes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+import websockets
+from websockets.asyncio.server import ServerConnection
+
+from clients.sdk import (
+    JoinRefused,
+    Lost,
+    NoSuchTable,
+    NotAtTable,
+    Removed,
+    Resumed,
+    ServerGone,
+    connect,
+    create_table,
+)
+from server.protocol import (
+    Closing,
+    DoSlap,
+    DoTurn,
+    Join,
+    Message,
+    Quit,
+    Refused,
+    SeatId,
+    Shown,
+    Sync,
+    Synced,
+    Update,
+    Welcome,
+    read_from_phone,
+    write,
+)
+from tests.support.tables import a_game, a_table, turned
+
+
+class Table:
+    """What the client meets: one socket after the other, each with a script of its own."""
+
+    def __init__(self, *scripts: Callable[["Table"], Awaitable[None]]) -> None:
+        self._scripts = list(scripts)
+        self.paths: list[str] = []
+        self.heard: list[Message] = []
+        self.hung_up = asyncio.Event()
+        self._n = 0
+
+    async def meet(self, socket: ServerConnection) -> None:
+        assert socket.request is not None
+        self.paths.append(socket.request.path)
+        self._socket = socket
+        try:
+            await self._scripts.pop(0)(self)
+        finally:
+            self.hung_up.set()
+
+    async def hear(self, kind: type[Message]) -> Any:
+        """The next message of that kind; what else comes is answered or noted on the way."""
+        while True:
+            frame = await self._socket.recv()
+            assert isinstance(frame, bytes)
+            message = read_from_phone(frame)
+            self.heard.append(message)
+            if isinstance(message, Sync):
+                await self.say(Synced(message.sent_us, message.sent_us + 5_000_000))
+            if isinstance(message, kind):
+                return message
+
+    async def hear_out(self) -> None:
+        """All that the client still says before it hangs up."""
+        with suppress(websockets.ConnectionClosed):
+            while True:
+                await self.hear(Message)
+
+    async def say(self, message: Message) -> None:
+        await self._socket.send(write(message))
+
+    async def welcome(self) -> Any:
+        join = await self.hear(Join)
+        await self.say(Welcome(code="K7WQ2M", key="secret", seat=SeatId("s0"), room_us=join.protocol))
+        await self.tell(table=a_table(), view=a_game())
+        return join
+
+    async def tell(self, **parts: Any) -> None:
+        self._n += 1
+        await self.say(Update(n=self._n, show_at_us=0, **parts))
+
+    async def close(self, code: int, reason: str = "") -> None:
+        await self._socket.close(code, reason)
+
+    def break_off(self) -> None:
+        self._socket.transport.abort()
+
+
+@asynccontextmanager
+async def at(table: Table) -> AsyncIterator[str]:
+    async with websockets.serve(table.meet, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+
+
+async def test_a_player_sees_turns_slaps_and_quits() -> None:
+    async def script(table: Table) -> None:
+        await table.welcome()
+        await table.hear(DoTurn)
+        await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
+        await table.hear(Shown)
+        await table.hear(DoSlap)
+        await table.say(Refused(of="slap", reason="paused"))
+        await table.hear(Quit)
+
+    table = Table(script)
+    async with at(table) as url, connect(url, " k7w q2m ", name="Robin") as player:
+        assert table.paths == ["/ws/K7WQ2M"]
+        assert (player.key, player.seat, player.online, player.my_turn) == ("secret", "s0", True, True)
+        player.turn()
+        await player.until(lambda p: p.top)
+        player.slap()
+        told = [await anext(player) for _ in range(3)]
+        assert [type(happening) for happening in told] == [Update, Update, Refused]
+        player.quit()
+        assert [happening async for happening in player] == []
+        await table.hung_up.wait()
+    turn, slap = (m for m in table.heard if isinstance(m, DoTurn | DoSlap))
+    assert turn == DoTurn(game=1, nth=1)
+    assert isinstance(slap, DoSlap)
+    assert slap.nth == 1
+    assert slap.reaction_us is not None
+    assert slap.reaction_us >= 0
+
+
+async def test_a_broken_socket_leads_back_to_the_seat() -> None:
+    async def break_off(table: Table) -> None:
+        await table.welcome()
+        table.break_off()
+
+    async def wait_for_the_end(table: Table) -> None:
+        await table.welcome()
+        await table.hear_out()
+
+    table = Table(break_off, wait_for_the_end)
+    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", chance=lambda: 0.0) as player:
+        told = [type(await anext(player)) for _ in range(4)]
+    assert told == [Update, Lost, Resumed, Update]
+    await table.hung_up.wait()
+    assert [m.key for m in table.heard if isinstance(m, Join)] == ["", "secret"]
+
+
+async def test_a_gap_leads_back_too() -> None:
+    async def skip_one(table: Table) -> None:
+        await table.welcome()
+        await table.say(Update(n=7, show_at_us=0, view=a_game(["2S", "3S"])))
+        await table.hear_out()
+
+    async def wait_for_the_end(table: Table) -> None:
+        await table.welcome()
+        await table.hear_out()
+
+    table = Table(skip_one, wait_for_the_end)
+    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", chance=lambda: 0.0) as player:
+        told = [type(await anext(player)) for _ in range(4)]
+    assert told == [Update, Lost, Resumed, Update]
+
+
+async def test_leaving_the_block_hangs_up_and_says_no_farewell() -> None:
+    async def script(table: Table) -> None:
+        await table.welcome()
+        await table.hear_out()
+
+    table = Table(script)
+    async with at(table) as url:
+        async with connect(url, "K7WQ2M", name="Robin") as player:
+            assert player.online
+        await table.hung_up.wait()
+    assert not any(isinstance(message, Quit) for message in table.heard)
+
+
+async def test_a_client_that_draws_says_itself_when_it_has() -> None:
+    async def script(table: Table) -> None:
+        await table.welcome()
+        await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
+        unpainted = await table.hear(DoSlap)
+        await table.hear(Shown)
+        painted = await table.hear(DoSlap)
+        assert unpainted.reaction_us is None
+        assert painted.reaction_us is not None
+        await table.tell(table=a_table(watching=1))
+        await table.hear_out()
+
+    table = Table(script)
+    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", draws=True) as player:
+        await player.until(lambda p: p.top)
+        player.slap()
+        player.painted()
+        player.slap()
+        await player.until(lambda p: p.table.watching)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [(Closing.NO_SUCH_TABLE, NoSuchTable), (Closing.SERVER_FULL, ServerGone), ("table_full", JoinRefused)],
+)
+async def test_not_getting_in_is_told_by_its_error(answer: Closing | str, error: type[NotAtTable]) -> None:
+    async def script(table: Table) -> None:
+        await table.hear(Join)
+        if isinstance(answer, Closing):
+            await table.close(answer, "in words")
+        else:
+            await table.say(Refused(of="join", reason=answer, detail="in words"))
+            await table.hear_out()
+
+    async with at(Table(script)) as url:
+        with pytest.raises(error, match="in words"):
+            async with connect(url, "K7WQ2M", name="Robin"):
+                pytest.fail("nobody got in")
+
+
+async def test_an_end_in_the_middle_is_told_to_all_who_wait() -> None:
+    removing = asyncio.Event()
+
+    async def script(table: Table) -> None:
+        await table.welcome()
+        await removing.wait()
+        await table.close(Closing.REMOVED, "the host has removed you")
+
+    async with at(Table(script)) as url, connect(url, "K7WQ2M", name="Robin") as player:
+        assert isinstance(await anext(player), Update)
+        waiting = asyncio.create_task(player.until(lambda p: p.top))
+        removing.set()
+        with pytest.raises(Removed, match="the host has removed you"):
+            await anext(player)
+        with pytest.raises(Removed):
+            await waiting
+
+
+async def test_no_server_is_told_at_once() -> None:
+    async with websockets.serve(lambda socket: socket.close(), "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+    with pytest.raises(ServerGone):
+        async with connect(f"http://127.0.0.1:{port}", "K7WQ2M", name="Robin"):
+            pytest.fail("nobody got in")
+    with pytest.raises(ServerGone):
+        await create_table(f"http://127.0.0.1:{port}")
