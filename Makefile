@@ -1,0 +1,106 @@
+# Everything a person does with Slapjack. `make play` needs Python 3.11 or newer and nothing else.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+python := .venv/bin/python
+pip := $(python) -m pip install -qq --disable-pip-version-check --no-input --require-hashes
+export PYTHON
+# The Python it was made with may be gone since.
+$(shell $(python) -c '' 2>/dev/null || rm -rf .venv)
+
+.PHONY: help
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
+
+.PHONY: play
+play: .venv/play.done page ## Start the server and say where it is
+	@exec $(python) -m server
+
+.PHONY: page
+page: .venv/node.done
+	@$(python) tools/web.py build
+
+.PHONY: check
+check: format-check lint types contracts wire web-check ## Everything that needs no server to be checked
+
+.PHONY: format
+format: .venv/develop.done .venv/node.done ## Put the code into shape
+	$(python) -m ruff format
+	$(python) -m ruff check --fix
+	$(python) tools/web.py format
+
+.PHONY: format-check
+format-check: .venv/develop.done
+	$(python) -m ruff format --check
+
+.PHONY: lint
+lint: .venv/develop.done ## Look for what is bad style
+	$(python) -m ruff check
+
+.PHONY: types
+types: .venv/develop.done ## Check the types
+	$(python) -m mypy
+
+.PHONY: contracts
+contracts: .venv/develop.done
+	.venv/bin/lint-imports
+
+.PHONY: wire
+wire: .venv/develop.done
+	$(python) -m server.protocol_ts --check
+
+.PHONY: web-check
+web-check: .venv/node.done
+	$(python) tools/web.py lint
+	$(python) tools/web.py check
+
+.PHONY: test
+test: .venv/develop.done .venv/node.done ## Run every test; installs Redis and Chromium where they are missing
+	@sh tools/system.sh
+	$(python) tools/web.py test
+	@$(python) tools/web.py build
+	$(python) -m pytest
+
+.PHONY: playouts
+playouts: .venv/develop.done ## Play many games against the rules, for ten minutes
+	$(python) -m tests.bench.playouts 600
+
+.PHONY: bench-engine
+bench-engine: .venv/develop.done ## Time the engine
+	$(python) -m tests.bench.engine_speed
+
+.PHONY: lock
+lock: .venv/develop.done ## Pin the newest Python packages that fit pyproject.toml
+	$(python) -m pip install --quiet uv
+	$(python) -m uv pip compile $(pins) --upgrade pyproject.toml -o requirements/play.txt
+	$(python) -m uv pip compile $(pins) --upgrade --all-extras -c requirements/play.txt pyproject.toml \
+	    -o requirements/develop.txt
+	$(python) -m uv pip compile $(pins) --upgrade requirements/node.in -o requirements/node.txt
+
+pins := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+.PHONY: clean
+clean: ## Take away all that was made here; tables and scores stay
+	rm -rf .venv .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist test-output
+	rm -rf clients/web/dist clients/web/node_modules
+	find clients engine server tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What follows makes the environment; each step is taken again when what it was made from has changed.
+
+.venv/pyvenv.cfg:
+	@echo "Making an environment for Slapjack in .venv, once ..."
+	@sh tools/venv.sh
+
+.venv/play.done: requirements/play.txt .venv/pyvenv.cfg
+	@$(pip) -r $<
+	@touch $@
+
+.venv/develop.done: requirements/develop.txt .venv/pyvenv.cfg
+	@$(pip) -r $<
+	@touch $@ .venv/play.done
+
+.venv/node.done: requirements/node.txt tools/web.py .venv/pyvenv.cfg
+	@$(python) tools/web.py npm 2>/dev/null || $(pip) -r $<
+	@touch $@

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Installs what the tests need from the system: a Redis server, a browser, and a font for the faces in its pictures.
+set -eu
+
+missing=
+command -v redis-server >/dev/null || missing="$missing redis-server"
+command -v chromium >/dev/null || missing="$missing chromium"
+[ -n "$(find /usr/share/fonts /usr/local/share/fonts ~/.fonts -iname '*emoji*' 2>/dev/null)" ] ||
+    missing="$missing fonts-noto-color-emoji"
+[ -n "$missing" ] || exit 0
+
+install="apt-get install --yes --no-install-recommends$missing"
+if [ "$(id -u)" = 0 ]; then
+    as_root="env"
+elif sudo -n true 2>/dev/null; then
+    as_root="sudo -n"
+fi
+if ! command -v apt-get >/dev/null || [ -z "${as_root-}" ]; then
+    echo "The tests need$missing: sudo $install" >&2
+    exit 1
+fi
+echo "Installing$missing for the tests ..."
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update --quiet=2
+# shellcheck disable=SC2086 # several words on purpose
+$as_root $install --quiet=2 >/dev/null
