@@ -1,0 +1,251 @@
+"""`slapjack`: reads the settings, opens the port and the store, and serves until it is told to stop.
+
+Knows the real clock and the real luck, which everything else is handed. Knows nothing of tables.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import errno
+import io
+import logging
+import os
+import resource
+import secrets
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+
+import segno
+import uvicorn
+
+from engine.cards import CHANCE_BYTES, Chance
+from server import __version__
+from server.app import build_app
+from server.link import link_protocol
+from server.ports import Clock, Luck
+from server.protocol import MAX_FRAME_BYTES
+from server.settings import BadSetting, Settings, read_settings
+from server.store.embedded import EmbeddedStore, NoStore
+from server.store.port import StoreDown
+from server.store.redis import RedisStore
+
+BACKLOG = 2048
+SEND_BUFFER_BYTES = 64 * 1024
+"""Small, so that what a phone does not take waits in our own outbox, where it is counted."""
+UNACKNOWLEDGED_TIMEOUT_MS = 15_000
+"""A phone that acknowledges nothing for this long is cut off by the kernel."""
+STOP_TIMEOUT_S = 5
+
+
+class CannotStart(Exception):
+    """The server cannot start; the text says why in one line."""
+
+
+class RealClock(Clock):
+    """The machine's monotonic clock."""
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+        return time.monotonic_ns() // 1000
+
+
+class RealLuck(Luck):
+    """The operating system's random bytes."""
+
+    def draw(self) -> Chance:
+        """32 bytes that nobody can foresee."""
+        return Chance(secrets.token_bytes(CHANCE_BYTES))
+
+
+class Server(uvicorn.Server):
+    """uvicorn, but the signals stay ours and `started` is called once connections are taken."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell_started = started
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        # uvicorn's own raises the signal again in the end, which would kill the process before the store is stopped.
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, self._stop)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._tell_started()
+
+    def _stop(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
+    """Serves until SIGINT or SIGTERM; raises `CannotStart`."""
+    _allow_open_files(settings.max_connections)
+    sockets = listen(settings.port)
+    try:
+        with contextlib.ExitStack() as stack:
+            url = settings.redis_url
+            if not url:
+                try:
+                    store = EmbeddedStore(settings.data, fsync=settings.fsync)
+                except NoStore as wrong:
+                    raise CannotStart(str(wrong)) from None
+                stack.callback(store.stop)
+                url = store.url
+            runner = stack.enter_context(asyncio.Runner(loop_factory=_loop_factory()))
+            runner.run(_serve(settings, clock, luck, url, sockets))
+    finally:
+        for each in sockets:
+            each.close()
+
+
+async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
+    store = RedisStore(url)
+    try:
+        try:
+            await store.ping()
+        except StoreDown as wrong:
+            raise CannotStart(str(wrong)) from None
+        config = uvicorn.Config(
+            build_app(store, clock, luck, settings),
+            ws=link_protocol(clock, luck, settings.outbox_bytes),
+            ws_max_size=MAX_FRAME_BYTES,
+            ws_per_message_deflate=False,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=STOP_TIMEOUT_S,
+        )
+        port = sockets[0].getsockname()[1]
+        await Server(config, lambda: print(welcome(settings, port), flush=True)).serve(sockets)
+    finally:
+        await store.close()
+
+
+def listen(port: int) -> list[socket.socket]:
+    """Sockets that listen on `port` of every interface, IPv4 first; port 0 takes a free one. Raises `CannotStart`."""
+    try:
+        sockets = [_listening(socket.AF_INET, "0.0.0.0", port)]
+    except OSError as wrong:
+        raise CannotStart(_cannot_open(port, wrong)) from None
+    try:
+        sockets.append(_listening(socket.AF_INET6, "::", sockets[0].getsockname()[1]))
+    except OSError as wrong:
+        # There are machines without IPv6. But a browser tries it first, and must not meet somebody else there.
+        if wrong.errno == errno.EADDRINUSE and port:
+            sockets[0].close()
+            raise CannotStart(_cannot_open(port, wrong)) from None
+    return sockets
+
+
+def _listening(family: socket.AddressFamily, interfaces: str, port: int) -> socket.socket:
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted connections inherit these.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        if sys.platform == "linux":
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_TIMEOUT_MS)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((interfaces, port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _cannot_open(port: int, wrong: OSError) -> str:
+    if wrong.errno == errno.EADDRINUSE:
+        return f"port {port} is taken: stop what uses it, or choose another with SLAPJACK_PORT"
+    return f"cannot open port {port}: {wrong.strerror}; choose another with SLAPJACK_PORT"
+
+
+def welcome(settings: Settings, port: int) -> str:
+    """What is said on the terminal once the server serves: where it is, and a code to point a phone at."""
+    lines = ["", "Slapjack is on the table.", "", f"  this computer      http://localhost:{port}"]
+    invite = settings.public_url
+    if invite:
+        lines.append(f"  everywhere         {invite}")
+    elif address := lan_address():
+        invite = f"http://{address}:{port}"
+        lines.append(f"  phones near you    {invite}")
+    else:
+        lines.append("  phones near you    no network found")
+    if invite:
+        lines += ["", qr_code(invite)]
+    return "\n".join([*lines, "", "Ctrl-C stops the server; tables and scores are kept.", ""])
+
+
+def qr_code(address: str) -> str:
+    """The address as a QR code of half blocks; empty where the terminal cannot show them."""
+    drawn = io.StringIO()
+    segno.make(address, error="m", micro=False).terminal(drawn, compact=True, border=2)
+    lines = drawn.getvalue().splitlines()
+    try:
+        lines[0].encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return ""
+    # Half blocks are light on a dark terminal; saying so in colour makes it true on a light one as well.
+    paint, end = ("\x1b[97;40m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    return "\n".join(f"  {paint}{line}{end}" for line in lines)
+
+
+def lan_address() -> str | None:
+    """The address by which this machine reaches its network, None when it has none. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Choosing a peer makes the kernel choose the interface; the address is reserved for examples (RFC 5737).
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        address: str = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _allow_open_files(connections: int) -> None:
+    # Systems start a process with 256 or 1024, meant for programs that wait on them with select(2).
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command `slapjack`. Returns 0 after a stop, 1 when it cannot start, 2 when told something it cannot use."""
+    parser = argparse.ArgumentParser(prog="slapjack", description="The card game Slapjack, for the phones around you.")
+    parser.add_argument("--version", action="version", version=f"slapjack {__version__}")
+    parser.add_argument("command", nargs="?", choices=["serve"], default="serve", help="start the server (the default)")
+    parser.parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        serve(read_settings(os.environ), RealClock(), RealLuck())
+    except (BadSetting, CannotStart) as wrong:
+        print(f"slapjack: {wrong}", file=sys.stderr)
+        return 2 if isinstance(wrong, BadSetting) else 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""Every switch of a running server, read from the environment once. Reads nothing later and acts on nothing."""
+
+import ipaddress
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_args, get_type_hints
+from urllib.parse import urlsplit
+
+
+class BadSetting(ValueError):
+    """A setting that cannot be used; the text is one line that names the variable and says what it may be."""
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
+            raise ValueError(f"a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _folder(text: str) -> Path:
+    if "\0" in text:
+        raise ValueError("a folder")
+    return Path(text).expanduser().absolute()
+
+
+def _redis_url(text: str) -> str:
+    wrong = ValueError("an address such as redis://localhost:6379/0, or rediss:// or unix://")
+    try:
+        parts = urlsplit(text)
+        if parts.scheme not in ("redis", "rediss", "unix") or parts.port == 0:
+            raise wrong
+    except ValueError:
+        raise wrong from None
+    return text
+
+
+def _public_url(text: str) -> str:
+    wrong = ValueError("an address such as https://slapjack.example, without a path")
+    try:
+        parts = urlsplit(text)
+        if parts.port == 0:
+            raise wrong
+    except ValueError:
+        raise wrong from None
+    plain = parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not plain or any(map(str.isspace, text)):
+        raise wrong
+    # As a browser writes an origin (RFC 6454, 6.1), for it is compared with one.
+    usual_port = ":443" if parts.scheme == "https" else ":80"
+    return f"{parts.scheme}://{parts.netloc.lower().removesuffix(usual_port)}"
+
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError("addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8") from None
+
+
+Fsync = Literal["everysec", "always"]
+
+
+def _fsync(text: str) -> Fsync:
+    if text not in get_args(Fsync):
+        raise ValueError("everysec or always")
+    return cast(Fsync, text)
+
+
+def default_data_folder(environ: Mapping[str, str]) -> Path:
+    """Where this kind of machine keeps a person's data (XDG Base Directory Specification; Library on macOS)."""
+    home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "slapjack"
+    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "slapjack"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """Where a setting comes from, and what reads it; `read` raises `ValueError` with what the text must be."""
+
+    name: str
+    read: Callable[[str], Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """The settings of one server; each is read from the variable named beside it.
+
+    The limits suit a server at home: ten phones and a television share one address, and nobody can fill the memory.
+    """
+
+    port: Annotated[int, Variable("SLAPJACK_PORT", _whole(0, 65535))] = 8000
+    """The port on all interfaces; 0 takes any that is free."""
+    data: Annotated[Path, Variable("SLAPJACK_DATA", _folder)]
+    """The folder of the server's own store; unused with `redis_url`."""
+    redis_url: Annotated[str, Variable("REDIS_URL", _redis_url)] = ""
+    """The store to use instead of the server's own; empty for its own."""
+    public_url: Annotated[str, Variable("SLAPJACK_PUBLIC_URL", _public_url)] = ""
+    """The origin under which people elsewhere reach the server, such as `https://slapjack.example`; empty at home."""
+    trusted_proxies: Annotated[tuple[Network, ...], Variable("SLAPJACK_TRUSTED_PROXIES", _networks)] = ()
+    """Whose `X-Forwarded-For` is believed."""
+    fsync: Annotated[Fsync, Variable("SLAPJACK_FSYNC", _fsync)] = "everysec"
+    """How the server's own store writes: `everysec` may lose two seconds to a power cut, `always` none."""
+
+    max_tables: Annotated[int, Variable("SLAPJACK_MAX_TABLES", _whole(1, 100_000))] = 1_000
+    """Tables awake at once."""
+    max_spectators: Annotated[int, Variable("SLAPJACK_MAX_SPECTATORS", _whole(0, 10_000))] = 200
+    """People watching one table."""
+    max_connections: Annotated[int, Variable("SLAPJACK_MAX_CONNECTIONS", _whole(1, 100_000))] = 4_000
+    """Sockets in all."""
+    max_connections_per_address: Annotated[
+        int, Variable("SLAPJACK_MAX_CONNECTIONS_PER_ADDRESS", _whole(1, 100_000))
+    ] = 100
+    """Sockets from one address."""
+    tables_per_minute: Annotated[int, Variable("SLAPJACK_TABLES_PER_MINUTE", _whole(1, 100_000))] = 20
+    """New tables from one address in a minute."""
+    misses_per_minute: Annotated[int, Variable("SLAPJACK_MISSES_PER_MINUTE", _whole(1, 100_000))] = 10
+    """Wrong codes from one address in a minute."""
+    misses_per_s: Annotated[int, Variable("SLAPJACK_MISSES_PER_S", _whole(1, 100_000))] = 10
+    """Wrong codes from everywhere in a second."""
+    messages_per_s: Annotated[int, Variable("SLAPJACK_MESSAGES_PER_S", _whole(1, 10_000))] = 30
+    """Frames from one socket in a second, over time."""
+    message_burst: Annotated[int, Variable("SLAPJACK_MESSAGE_BURST", _whole(1, 10_000))] = 60
+    """Frames from one socket at once."""
+    outbox_bytes: Annotated[int, Variable("SLAPJACK_OUTBOX_BYTES", _whole(16 * 1024, 16 * 1024 * 1024))] = 256 * 1024
+    """What may wait for one socket before it is cut."""
+    join_timeout_s: Annotated[int, Variable("SLAPJACK_JOIN_TIMEOUT_S", _whole(1, 600))] = 10
+    """How long a socket may take to say who it is."""
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings in the environment, the rest at their defaults; raises `BadSetting`. An empty variable is unset."""
+    found: dict[str, Any] = {"data": default_data_folder(environ)}
+    for name, hint in get_type_hints(Settings, include_extras=True).items():
+        variable: Variable = hint.__metadata__[0]
+        text = environ.get(variable.name, "").strip()
+        if not text:
+            continue
+        try:
+            found[name] = variable.read(text)
+        except ValueError as wrong:
+            raise BadSetting(f"{variable.name} is {_shown(variable, text)}, but must be {wrong}") from None
+    return Settings(**found)
+
+
+def _shown(variable: Variable, text: str) -> str:
+    # The address of a store may hold a password, and this line ends up in logs.
+    return "set" if variable.name == "REDIS_URL" else repr(text[:60])

