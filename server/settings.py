@@ -23,9 +23,13 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def _folder(text: str) -> Path:
-    if "\0" in text:
+    try:
+        folder = Path(text).expanduser()
+    except RuntimeError:  # ~ of nobody
+        folder = Path("\0")
+    if "\0" in str(folder):
         raise ValueError("a folder")
-    return Path(text).expanduser().absolute()
+    return folder.absolute()
 
 
 def _redis_url(text: str) -> str:
