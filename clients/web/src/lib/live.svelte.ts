@@ -1,0 +1,224 @@
+// A table as it is lived on this phone: the socket, the room's clock, the reveal, and one's own hands. Everything that
+// a screen shows is read from here, everything that a person does goes through here.
+
+import { Connection, type Status, type World } from "./connection";
+import { kept } from "./kept";
+import { Paintings } from "./painted";
+import { Reveal, type Screen } from "./reveal";
+import { after, flights, myPlace, mySeat, NO_TABLE, topCard, type Flight, type Table } from "./table";
+import type { Emoji, FromPhone, FromServer, Join, Refused, SeatId, Side, Update } from "./wire";
+
+/** A hand of one's own that has come down; `x` and `y` say where, in CSS pixels of the page, null for a key. */
+export type OwnHand = { key: number; game: number; nth: number; x: number | null; y: number | null };
+/** Where and when a finger or key came down. `atMs` is the event's own time stamp. */
+export type Touch = { atMs: number; side: Side; x?: number; y?: number };
+/** Something short for this person alone: a refusal, or that the line is back. */
+export type Note = { key: number; refused: Refused | null };
+export type Flown = Flight & { key: number };
+export type Shout = { key: number; seat: SeatId | null; emoji: Emoji };
+
+export class LiveTable {
+  status: Status = $state.raw({ is: "connecting", lost: false, code: 0 });
+  me: SeatId | null = $state(null);
+  table: Table = $state.raw(NO_TABLE);
+  hand: OwnHand | null = $state.raw(null);
+  /** The number of the card that this person has asked to turn and that has not been shown yet, 0 for none. */
+  turning = $state(0);
+  called = $state(0);
+  note: Note | null = $state.raw(null);
+  flown: Flown[] = $state.raw([]);
+  shouts: Shout[] = $state.raw([]);
+
+  seat = $derived(mySeat(this.table, this.me));
+  place = $derived(myPlace(this.table, this.me));
+  isHost = $derived(this.seat?.host ?? false);
+  view = $derived(this.table.view);
+  playing = $derived(this.table.table?.stage === "playing");
+  stack = $derived(this.place === null ? null : (this.view?.seats[this.place] ?? null));
+  inGame = $derived(this.playing && this.stack !== null && this.stack.status !== "out");
+  ready = $derived(this.place !== null && (this.view?.ready.includes(this.place) ?? false));
+  myTurn = $derived(this.inGame && this.place !== null && (this.view?.turners.includes(this.place) ?? false));
+  mayAnswer = $derived(this.place !== null && (this.view?.answers.includes(this.place) ?? false));
+
+  #connection: Connection;
+  #reveal: Reveal;
+  #paintings = new Paintings();
+  #slapped: string[] = [];
+  #keys = 0;
+  #join: Join;
+
+  constructor(
+    readonly code: string,
+    join: Join,
+    private readonly world: World & Screen,
+    /** Told of every update once it is shown; for what a table is first asked to do. */
+    private readonly shown: (live: LiveTable) => void = () => undefined,
+    /** A screen that anybody looks at has no seat and leaves the phone's own key alone. */
+    private readonly anonymous = false,
+  ) {
+    this.#join = join;
+    this.#connection = new Connection(
+      world,
+      () => (this.anonymous ? this.#join : { ...this.#join, key: kept.key }),
+      (message) => this.#hear(message),
+      (status) => this.#tell(status),
+    );
+    this.#reveal = new Reveal(world, (roomUs) => this.#connection.clock.localMs(roomUs, world.nowMs()));
+  }
+
+  open(): void {
+    this.#connection.open();
+  }
+
+  close(): void {
+    this.#reveal.clear();
+    this.#connection.close();
+  }
+
+  /** The page is visible again, or the network is back. */
+  wake(): void {
+    this.#connection.wake();
+    this.#reveal.pump();
+  }
+
+  /** The page is hidden: nothing is painted from now on, so nothing is held. */
+  sleep(): void {
+    this.#reveal.pump();
+  }
+
+  joinAs(join: Partial<Pick<Join, "name" | "face" | "watch">>): void {
+    this.#join = { ...this.#join, ...join };
+    this.#connection.joinAgain();
+  }
+
+  /** Milliseconds from now until an instant of the room, 0 once it has passed or while the clock is unknown. */
+  msUntil(roomUs: number): number {
+    const nowMs = this.world.nowMs();
+    return Math.max(0, (this.#connection.clock.localMs(roomUs, nowMs) ?? nowMs) - nowMs);
+  }
+
+  say(message: FromPhone): void {
+    this.#connection.say(message);
+  }
+
+  // --- hands ---------------------------------------------------------------------------------------------------------
+
+  /** A hand comes down on what this person saw on top. The hand print is theirs at once; whose pile it is, is not. */
+  slap(touch: Touch): void {
+    if (!this.inGame || this.table.table?.paused) return;
+    const seen = this.#paintings.seenAt(touch.atMs);
+    this.hand = {
+      key: ++this.#keys,
+      game: seen?.game ?? 0,
+      nth: seen?.nth ?? 0,
+      x: touch.x ?? null,
+      y: touch.y ?? null,
+    };
+    if (!seen) return;
+    // A second touch on the same card changes nothing (R7c), unless it is the other hand (R15).
+    const once = `${seen.game}.${seen.nth}.${touch.side}`;
+    if (this.#slapped.includes(once)) return;
+    this.#slapped.push(once);
+    const { game, nth } = seen;
+    this.say({ t: "slap", game, nth, reaction_us: reactionUs(touch.atMs, seen.atMs), side: touch.side });
+  }
+
+  turn(touch: Touch): void {
+    const game = this.table.table?.game;
+    if (!this.myTurn || !this.view || game === undefined) return;
+    const nth = this.view.turned + 1;
+    if (this.turning === nth) return;
+    const top = topCard(this.table);
+    const seen = this.#paintings.seenAt(touch.atMs);
+    const reaction_us = top && seen ? reactionUs(touch.atMs, seen.atMs) : null;
+    this.turning = nth;
+    this.say({ t: "turn", game, nth, reaction_us, side: touch.side });
+  }
+
+  call(atMs: number): void {
+    const seen = this.#paintings.seenAt(atMs);
+    if (!this.inGame || !seen || this.called === seen.nth) return;
+    this.called = seen.nth;
+    this.say({ t: "call", game: seen.game, nth: seen.nth, reaction_us: reactionUs(atMs, seen.atMs) });
+  }
+
+  carryOn(): void {
+    const top = topCard(this.table);
+    if (top && this.mayAnswer) this.say({ t: "carry_on", game: this.table.table?.game ?? 0, nth: top.nth });
+  }
+
+  landed(key: number): void {
+    this.flown = this.flown.filter((flight) => flight.key !== key);
+  }
+
+  faded(key: number): void {
+    this.shouts = this.shouts.filter((shout) => shout.key !== key);
+  }
+
+  // --- what the server says --------------------------------------------------------------------------------------------
+
+  #tell(status: Status): void {
+    const back = status.is === "open" && this.status.is === "connecting" && this.status.lost;
+    this.status = status;
+    if (back) this.note = { key: ++this.#keys, refused: null };
+    if (status.is !== "open") {
+      this.#reveal.clear();
+      this.turning = 0;
+    }
+  }
+
+  #hear(message: FromServer): void {
+    switch (message.t) {
+      case "welcome":
+        this.me = message.seat;
+        if (!this.anonymous) kept.key = message.key;
+        break;
+      case "seated":
+        this.me = message.seat;
+        break;
+      case "update":
+        this.#reveal.push(message.show_at_us, () => this.#show(message));
+        break;
+      case "reacted":
+        this.shouts = [...this.shouts.slice(-8), { key: ++this.#keys, seat: message.seat, emoji: message.emoji }];
+        break;
+      case "refused":
+        if (message.of === "turn") this.turning = 0;
+        if (message.of === "slap") this.hand = null;
+        this.note = { key: ++this.#keys, refused: message };
+        break;
+    }
+  }
+
+  #show(update: Update): (paintedMs: number) => void {
+    const before = this.table;
+    this.table = after(before, update);
+    if (this.table.table?.game !== before.table?.game) {
+      this.#slapped = [];
+      this.turning = this.called = 0;
+      this.hand = null;
+    }
+    if (this.view && this.view.turned >= this.turning) this.turning = 0;
+    // The dealer has spoken, or the card is gone: a hand on it has had its answer.
+    const paid = update.events.some((event) => event.event === "wrong_slap" && event.seat === this.place);
+    if (update.view && (update.verdict || paid || topCard(this.table)?.nth !== this.hand?.nth)) this.hand = null;
+    const flown = flights(update.events).map((flight) => ({ ...flight, key: ++this.#keys }));
+    if (flown.length) this.flown = [...this.flown, ...flown];
+    this.shown(this);
+    const game = this.table.table?.game ?? 0;
+    return (paintedMs) => this.#painted(update, game, paintedMs);
+  }
+
+  #painted(update: Update, game: number, atMs: number): void {
+    if (!update.view) return;
+    this.#paintings.add({ game, nth: update.view.landed.at(-1)?.nth ?? 0, atMs });
+    const lateUs = (this.#connection.clock.roomUs(atMs) ?? update.show_at_us) - update.show_at_us;
+    for (const event of update.events) {
+      if (event.event === "card_turned") this.say({ t: "shown", game, nth: event.nth, late_us: lateUs });
+    }
+  }
+}
+
+function reactionUs(atMs: number, paintedMs: number): number {
+  return Math.round((atMs - paintedMs) * 1000);
+}

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { FakeWorld, gameView, hand, seat, tableView, update } from "./fakes";
+import { kept } from "./kept";
+import { LiveTable } from "./live.svelte";
+import type { GameView, TableView, Verdict } from "./wire";
+
+const AHEAD_US = 1_000_000;
+
+/** Somebody at place 0 of a running game, with the room's clock known. */
+function atTable(view: Partial<GameView> = {}, table: Partial<TableView> = {}) {
+  const world = new FakeWorld();
+  const live = new LiveTable("ABC234", { t: "join", name: "Mia", face: "🦊" }, world);
+  live.open();
+  const socket = world.socket;
+  socket.opens();
+  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 1 });
+  const asked = socket.of("sync").at(-1);
+  socket.hears({ t: "synced", sent_us: asked?.sent_us ?? 0, room_us: (asked?.sent_us ?? 0) + AHEAD_US });
+  let n = 1;
+  socket.hears(update(n, { table: tableView(table), view: gameView(view) }));
+  world.pass(32);
+  const turned = (nth: number, face: string, showAtMs: number, by = 1): void => {
+    socket.hears(
+      update(++n, {
+        show_at_us: showAtMs * 1000 + AHEAD_US,
+        events: [{ event: "card_turned", seat: by, nth, face }],
+        view: gameView({ turned: nth, pile: nth, landed: [{ nth, face, seat: by }], turners: [0] }),
+      }),
+    );
+  };
+  return { world, live, socket, turned, next: () => ++n };
+}
+
+beforeEach(() => localStorage.clear());
+
+describe("a slap", () => {
+  it("R4: names the card that was seen and the time since it was painted, both on the phone's own clock", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "JS", 400);
+    world.pass(700 - world.now);
+    live.slap({ atMs: 697.5, side: "right", x: 10, y: 20 });
+    // Held for 400, painted by the frame of 400 (frames come every 16 ms).
+    expect(socket.of("slap")).toEqual([{ t: "slap", game: 1, nth: 1, reaction_us: 297_500, side: "right" }]);
+  });
+
+  it("shows one's own hand at once, and it stays neutral until the dealer speaks", () => {
+    const { world, live, socket, turned, next } = atTable();
+    turned(1, "JS", 100);
+    world.pass(300);
+    live.slap({ atMs: world.now, side: "left", x: 5, y: 6 });
+    expect(live.hand).toMatchObject({ nth: 1, x: 5, y: 6 });
+    const hands = [hand(1, 200), hand(0, 216)];
+    const verdict: Verdict = { game: 1, nth: 1, winner: 1, hands, margin_us: 16_000, wait_us: 0 };
+    const events = [{ event: "pile_won", seat: 1, nth: 1, cards: 1 }] as const;
+    socket.hears(update(next(), { events, verdict, view: gameView({ turned: 1 }) }));
+    world.pass(16);
+    expect(live.hand).toBeNull();
+    expect(live.table.verdict).toEqual(verdict);
+    expect(live.flown).toMatchObject([{ from: "pile", to: 1, cards: 1 }]);
+  });
+
+  it("R7c: a double tap is one slap; R15: the other hand is another", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "7S", 100);
+    world.pass(300);
+    live.slap({ atMs: world.now, side: "left" });
+    live.slap({ atMs: world.now + 40, side: "left" });
+    live.slap({ atMs: world.now + 60, side: "right" });
+    expect(socket.of("slap").map((slap) => slap.side)).toEqual(["left", "right"]);
+  });
+
+  it("R7d: on an empty pile only the hand shows", () => {
+    const { world, live, socket } = atTable();
+    live.slap({ atMs: world.now, side: "" });
+    expect(socket.of("slap")).toEqual([]);
+    expect(live.hand?.nth).toBe(0);
+  });
+
+  it("R7f: a hand that came down before the next card was painted is for the card before", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "JS", 100);
+    turned(2, "7H", 900);
+    world.pass(1_000);
+    live.slap({ atMs: 890, side: "" });
+    expect(socket.of("slap")[0]).toMatchObject({ nth: 1 });
+  });
+});
+
+describe("a turn", () => {
+  it("names the next number and the time since the card that it covers", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "4S", 304);
+    world.pass(1_304 - world.now);
+    live.turn({ atMs: 1_304, side: "left" });
+    expect(socket.of("turn")).toEqual([{ t: "turn", game: 1, nth: 2, reaction_us: 1_000_000, side: "left" }]);
+    live.turn({ atMs: 1_320, side: "left" });
+    expect(socket.of("turn")).toHaveLength(1);
+  });
+
+  it("on an empty pile covers nothing", () => {
+    const { world, live, socket } = atTable();
+    live.turn({ atMs: world.now, side: "" });
+    expect(socket.of("turn")).toEqual([{ t: "turn", game: 1, nth: 1, reaction_us: null, side: "" }]);
+  });
+
+  it("is not asked for out of turn, and may be asked for again after a refusal", () => {
+    const { world, live, socket } = atTable({ turners: [2] });
+    live.turn({ atMs: world.now, side: "" });
+    expect(socket.of("turn")).toEqual([]);
+    const other = atTable();
+    other.live.turn({ atMs: 40, side: "" });
+    other.socket.hears({ t: "refused", of: "turn", reason: "table_waits", rule: "R10", detail: "" });
+    other.live.turn({ atMs: 90, side: "" });
+    expect(other.socket.of("turn")).toHaveLength(2);
+  });
+});
+
+describe("the reveal", () => {
+  it("R3: reports how far from its moment a card was painted", () => {
+    const { world, socket, turned } = atTable();
+    turned(1, "JS", 407);
+    world.pass(600);
+    expect(socket.of("shown")).toEqual([{ t: "shown", game: 1, nth: 1, late_us: -7_000 }]);
+  });
+
+  it("comes back to the same seat with the same key, and says so calmly", () => {
+    const { world, live } = atTable();
+    expect(kept.key).toBe("secret");
+    world.socket.breaks();
+    expect(live.status).toMatchObject({ is: "connecting", lost: true });
+    world.pass(300);
+    world.socket.opens();
+    expect(world.socket.of("join")[0]?.key).toBe("secret");
+    world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 1 });
+    expect(live.note).toMatchObject({ refused: null });
+    expect(live.status.is).toBe("open");
+  });
+});
+
+it("a screen that anybody looks at leaves the phone's own key alone", () => {
+  kept.key = "mine";
+  const world = new FakeWorld();
+  const live = new LiveTable("ABC234", { t: "join", name: "TV", face: "📺", watch: true }, world, undefined, true);
+  live.open();
+  world.socket.opens();
+  expect(world.socket.of("join")[0]?.key).toBeUndefined();
+  world.socket.hears({ t: "welcome", code: "ABC234", key: "its own", seat: null, room_us: 0, protocol: 1 });
+  expect(kept.key).toBe("mine");
+});
+
+it("R24: nobody slaps a paused table", () => {
+  const { world, live, socket, turned } = atTable({}, { paused: true, seats: [seat("a", 0), seat("b", 1)] });
+  turned(1, "JS", 100);
+  world.pass(300);
+  live.slap({ atMs: world.now, side: "" });
+  expect(socket.of("slap")).toEqual([]);
+});

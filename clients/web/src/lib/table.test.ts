@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { gameView, seat, tableView, update } from "./fakes";
+import { after, clockwiseFrom, flights, myPlace, NO_TABLE, topCard } from "./table";
+import type { Verdict } from "./wire";
+
+const VERDICT: Verdict = { game: 1, nth: 3, winner: 1, hands: [], margin_us: null, wait_us: 0 };
+const playing = after(after(NO_TABLE, update(1, { table: tableView() })), update(2, { view: gameView() }));
+
+describe("an update", () => {
+  it("leaves alone what it does not speak of", () => {
+    const now = after(playing, update(3));
+    expect(now.table).toBe(playing.table);
+    expect(now.view).toBe(playing.view);
+  });
+
+  it("keeps the last verdict of a game, and what the dealer said last", () => {
+    const events = [{ event: "pile_won", seat: 1, nth: 3, cards: 5 }] as const;
+    let now = after(playing, update(3, { view: gameView(), events, verdict: VERDICT }));
+    now = after(now, update(4, { view: gameView({ turned: 4 }) }));
+    expect(now.verdict).toBe(VERDICT);
+    expect(now.said?.events).toEqual(events);
+  });
+
+  it("clears the table for a new game", () => {
+    const before = after(playing, update(3, { view: gameView(), verdict: VERDICT }));
+    const now = after(before, update(4, { table: tableView({ game: 2 }) }));
+    expect(now.view).toBeNull();
+    expect(now.verdict).toBeNull();
+  });
+
+  it("still knows after the game who sat where", () => {
+    const over = tableView({ stage: "break", seats: [seat("a", null), seat("b", null)] });
+    const now = after(playing, update(3, { table: over }));
+    expect(now.players.get(2)?.id).toBe("c");
+    expect(myPlace(now, "b")).toBe(1);
+  });
+
+  it("R18: a question stands until an update of the game comes without it", () => {
+    const question = { id: 3, game: 1, nth: 3, seats: [0, 1] as const, hands: [], until_us: 9 };
+    let now = after(playing, update(3, { view: gameView(), question }));
+    now = after(now, update(4, { table: tableView({ watching: 1 }) }));
+    expect(now.question).toEqual(question);
+    now = after(now, update(5, { view: gameView() }));
+    expect(now.question).toBeNull();
+  });
+});
+
+it("the top card is the last landed one", () => {
+  expect(topCard(playing)).toBeNull();
+  const landed = [
+    { nth: 4, face: "2S", seat: 0 },
+    { nth: 5, face: "JH", seat: 1 },
+  ];
+  expect(topCard(after(playing, update(3, { view: gameView({ landed }) })))?.nth).toBe(5);
+});
+
+it("the others sit clockwise from one's own left; somebody watching sees them all", () => {
+  expect(clockwiseFrom(playing, 1)).toEqual([2, 0]);
+  expect(clockwiseFrom(playing, null)).toEqual([0, 1, 2]);
+});
+
+it("cards travel as the rules move them", () => {
+  expect(
+    flights([
+      { event: "card_turned", seat: 0, nth: 1, face: "JS" },
+      { event: "pile_won", seat: 2, nth: 1, cards: 9 },
+      { event: "wrong_slap", seat: 1, nth: 1, paid: 1, to: 0 },
+      { event: "wrong_slap", seat: 1, nth: 1, paid: 1, to: null },
+      { event: "wrong_slap", seat: 1, nth: 1, paid: 0, to: null },
+      { event: "pile_shared", seat: 0, nth: 1, shares: [0, 2, 1] },
+    ]),
+  ).toEqual([
+    { from: "pile", to: 2, cards: 9 },
+    { from: 1, to: 0, cards: 1 },
+    { from: 1, to: "pile", cards: 1 },
+    { from: "pile", to: 1, cards: 2 },
+    { from: "pile", to: 2, cards: 1 },
+  ]);
+});

@@ -1,0 +1,101 @@
+// The table as this phone shows it, and how an update changes it. Pure.
+
+import type {
+  AnyEvent,
+  GameView,
+  LandedCard,
+  Question,
+  Seat,
+  SeatId,
+  TableSeat,
+  TableView,
+  Update,
+  Verdict,
+} from "./wire";
+
+/** What the dealer last had to say, kept as what happened: the words are the page's. */
+export type Said = { events: readonly AnyEvent[]; verdict: Verdict | null };
+
+export type Table = {
+  table: TableView | null;
+  view: GameView | null;
+  /** Who sits at which place of the game in `view`; outlives the game, so that its end can be told. */
+  players: ReadonlyMap<Seat, TableSeat>;
+  said: Said | null;
+  /** The last contested slap of this game, the evidence for the photo finish. */
+  verdict: Verdict | null;
+  question: Question | null;
+};
+
+export const NO_TABLE: Table = {
+  table: null,
+  view: null,
+  players: new Map(),
+  said: null,
+  verdict: null,
+  question: null,
+};
+
+export function after(before: Table, update: Update): Table {
+  const now = { ...before };
+  if (update.table) {
+    if (update.table.game !== before.table?.game) {
+      Object.assign(now, { view: null, said: null, verdict: null, question: null });
+    }
+    now.table = update.table;
+    const dealtIn = update.table.seats.flatMap((seat) => (seat.place === null ? [] : [[seat.place, seat] as const]));
+    if (dealtIn.length) now.players = new Map(dealtIn);
+  }
+  if (update.view) {
+    now.view = update.view;
+    now.question = update.question;
+  }
+  if (update.verdict) now.verdict = update.verdict;
+  if (update.events.length) now.said = { events: update.events, verdict: update.verdict };
+  return now;
+}
+
+/** The card that a hand would come down on. */
+export function topCard(table: Table): LandedCard | null {
+  return table.view?.landed.at(-1) ?? null;
+}
+
+/** One's own seat at the table, or null when watching. */
+export function mySeat(table: Table, me: SeatId | null): TableSeat | null {
+  return table.table?.seats.find((seat) => seat.id === me) ?? null;
+}
+
+/** One's own place in the game in view, or null when not dealt in. */
+export function myPlace(table: Table, me: SeatId | null): Seat | null {
+  for (const [place, seat] of table.players) if (seat.id === me) return place;
+  return null;
+}
+
+/** The seats of the game in the order in which they sit to the left of `place`, that place itself left out. */
+export function clockwiseFrom(table: Table, place: Seat | null): Seat[] {
+  const seats = table.view?.seats.length ?? 0;
+  const start = place ?? -1;
+  const others = place === null ? seats : seats - 1;
+  return Array.from({ length: others }, (_, step) => (start + 1 + step) % seats);
+}
+
+/** Cards on their way from one place of the table to another. */
+export type Flight = { from: Seat | "pile"; to: Seat | "pile"; cards: number };
+
+/** How the cards travel in what has happened. A turned card does not: it must be read at its very moment. */
+export function flights(events: readonly AnyEvent[]): Flight[] {
+  return events.flatMap((event): Flight[] => {
+    switch (event.event) {
+      case "pile_won":
+      case "pile_taken_back":
+      case "battle_won":
+        return [{ from: "pile", to: event.seat, cards: event.cards }];
+      case "wrong_slap":
+        return event.paid ? [{ from: event.seat, to: event.to ?? "pile", cards: event.paid }] : [];
+      case "pile_shared":
+        return event.shares.flatMap((cards, seat) => (cards ? [{ from: "pile", to: seat, cards }] : []));
+      default:
+        return [];
+    }
+  });
+}

@@ -1,0 +1,859 @@
+// Written by `python -m server.protocol_ts` from server/protocol.py and engine/. Do not edit.
+
+export const PROTOCOL = 1 as const;
+
+export const MAX_SEATS = 10 as const;
+
+export const CODE_SYMBOLS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ" as const;
+
+export const CODE_LENGTH = 6 as const;
+
+export const EMOJIS = [
+  "👏",
+  "😂",
+  "😮",
+  "😭",
+  "😡",
+  "🎉",
+  "👋",
+  "🤝"
+] as const;
+
+export const SWITCHES = {
+  "game": "Slapjack; Duel, a Slapjack for two with elimination rounds; or War, where luck decides.",
+  "queens": "Queens may be slapped as well as Jacks.",
+  "doubles": "A card may be slapped when the one right below has the same rank.",
+  "sandwiches": "A card may be slapped when the one two below has the same rank.",
+  "won_pile": "How a won pile goes to its winner: shuffled and put under, turned over and put under, or shuffled in.",
+  "penalty": "The card of a wrong slap goes to whoever turned the slapped card, or under the pile.",
+  "min_show_ms": "How long every card stays on top at least, in milliseconds.",
+  "card_limit": "The game ends after so many turned cards, and most cards win; 0 plays on.",
+  "time_limit_min": "The game ends after so many minutes, and most cards win; 0 plays on.",
+  "call": "A hand counts only with the call “Slapjack!”.",
+  "say_jack": "Saying “Jack!” is the slap: there is nothing to hit.",
+  "wrong_call": "A called wrong slap costs no card, but the pile is dealt to the others.",
+  "other_hand": "Whoever turned the card slaps with the other hand.",
+  "show_jacks": "The cards to slap are laid out for all to see before the deal.",
+  "judge": "What is too close to call is decided by the dealer, or by somebody at the table who is not playing.",
+  "calm": "The game waits after every card until everybody has slapped or carried on, and wrong slaps are free.",
+  "plain_names": "Names are made up by the table, so that nobody has to type one.",
+  "reactions": "Players may send each other emoji."
+} as const;
+
+export const PRESETS = {
+  "standard": {
+    "name": "Standard",
+    "sentence": "Slap the Jacks and win every card.",
+    "rules": {
+      "game": "slapjack",
+      "queens": false,
+      "doubles": false,
+      "sandwiches": false,
+      "won_pile": "shuffle_under",
+      "penalty": "to_turner",
+      "min_show_ms": 800,
+      "card_limit": 0,
+      "time_limit_min": 0,
+      "call": false,
+      "say_jack": false,
+      "wrong_call": false,
+      "other_hand": false,
+      "show_jacks": false,
+      "judge": "dealer",
+      "calm": false,
+      "plain_names": false,
+      "reactions": true
+    },
+    "reaction_ms": 600,
+    "ask_at_cards": 300
+  },
+  "little_kids": {
+    "name": "Little kids",
+    "sentence": "Slower, with Queens as well, and nobody pays another player.",
+    "rules": {
+      "game": "slapjack",
+      "queens": true,
+      "doubles": false,
+      "sandwiches": false,
+      "won_pile": "shuffle_under",
+      "penalty": "under_pile",
+      "min_show_ms": 1500,
+      "card_limit": 0,
+      "time_limit_min": 0,
+      "call": false,
+      "say_jack": false,
+      "wrong_call": false,
+      "other_hand": false,
+      "show_jacks": true,
+      "judge": "dealer",
+      "calm": false,
+      "plain_names": true,
+      "reactions": false
+    },
+    "reaction_ms": 900,
+    "ask_at_cards": 0
+  },
+  "calm": {
+    "name": "Calm",
+    "sentence": "Little kids without the rush: the game waits for everybody after every card.",
+    "rules": {
+      "game": "slapjack",
+      "queens": true,
+      "doubles": false,
+      "sandwiches": false,
+      "won_pile": "shuffle_under",
+      "penalty": "under_pile",
+      "min_show_ms": 1500,
+      "card_limit": 0,
+      "time_limit_min": 0,
+      "call": false,
+      "say_jack": false,
+      "wrong_call": false,
+      "other_hand": false,
+      "show_jacks": true,
+      "judge": "dealer",
+      "calm": true,
+      "plain_names": true,
+      "reactions": false
+    },
+    "reaction_ms": 900,
+    "ask_at_cards": 0
+  },
+  "house_party": {
+    "name": "House party",
+    "sentence": "Queens, doubles and sandwiches, most cards after 300, and the table judges close calls.",
+    "rules": {
+      "game": "slapjack",
+      "queens": true,
+      "doubles": true,
+      "sandwiches": true,
+      "won_pile": "shuffle_under",
+      "penalty": "to_turner",
+      "min_show_ms": 800,
+      "card_limit": 300,
+      "time_limit_min": 0,
+      "call": false,
+      "say_jack": false,
+      "wrong_call": false,
+      "other_hand": false,
+      "show_jacks": false,
+      "judge": "table",
+      "calm": false,
+      "plain_names": false,
+      "reactions": true
+    },
+    "reaction_ms": 600,
+    "ask_at_cards": 0
+  },
+  "shout": {
+    "name": "Shout",
+    "sentence": "Slap with the hand that did not turn and call “Slapjack!”, and beware of calling wrongly.",
+    "rules": {
+      "game": "slapjack",
+      "queens": false,
+      "doubles": false,
+      "sandwiches": false,
+      "won_pile": "shuffle_under",
+      "penalty": "to_turner",
+      "min_show_ms": 800,
+      "card_limit": 0,
+      "time_limit_min": 0,
+      "call": true,
+      "say_jack": false,
+      "wrong_call": true,
+      "other_hand": true,
+      "show_jacks": false,
+      "judge": "dealer",
+      "calm": false,
+      "plain_names": false,
+      "reactions": true
+    },
+    "reaction_ms": 600,
+    "ask_at_cards": 0
+  },
+  "duel": {
+    "name": "Duel",
+    "sentence": "Two players, doubles and sandwiches, and elimination rounds.",
+    "rules": {
+      "game": "duel",
+      "queens": false,
+      "doubles": true,
+      "sandwiches": true,
+      "won_pile": "shuffle_in",
+      "penalty": "to_turner",
+      "min_show_ms": 800,
+      "card_limit": 0,
+      "time_limit_min": 0,
+      "call": false,
+      "say_jack": false,
+      "wrong_call": false,
+      "other_hand": false,
+      "show_jacks": false,
+      "judge": "dealer",
+      "calm": false,
+      "plain_names": false,
+      "reactions": true
+    },
+    "reaction_ms": 600,
+    "ask_at_cards": 0
+  },
+  "war": {
+    "name": "War",
+    "sentence": "Two players and nothing to slap: the higher card wins.",
+    "rules": {
+      "game": "war",
+      "queens": false,
+      "doubles": false,
+      "sandwiches": false,
+      "won_pile": "shuffle_under",
+      "penalty": "to_turner",
+      "min_show_ms": 800,
+      "card_limit": 0,
+      "time_limit_min": 0,
+      "call": false,
+      "say_jack": false,
+      "wrong_call": false,
+      "other_hand": false,
+      "show_jacks": false,
+      "judge": "dealer",
+      "calm": false,
+      "plain_names": false,
+      "reactions": true
+    },
+    "reaction_ms": 600,
+    "ask_at_cards": 0
+  }
+} as const;
+
+export type Emoji = (typeof EMOJIS)[number];
+
+/**
+ * The first message on a socket. `key` is the secret that an earlier `Welcome` gave, or empty for a newcomer.
+ *
+ * With `watch` the person does not want a seat.
+ */
+export type Join = {
+  t: "join";
+  name: string;
+  face: string;
+  key?: string;
+  watch?: boolean;
+  protocol?: number;
+};
+
+/**
+ * Asks for the room's clock. `sent_us` is the phone's own and comes back as it was.
+ *
+ * `rtt_us` is the lowest recent round trip the phone has seen, 0 if none: it only helps to time the reveal.
+ */
+export type Sync = {
+  t: "sync";
+  sent_us: number;
+  rtt_us?: number;
+};
+
+/** Card `nth` was painted, `late_us` after its moment. */
+export type Shown = {
+  t: "shown";
+  game: number;
+  nth: number;
+  late_us: number;
+};
+
+/** Which hand acted (R15); computers and clients that do not say have none. */
+export type Side =
+  | "left"
+  | "right"
+  | "";
+
+/** Turn a card, `nth` being the number it will have. `reaction_us` runs from the painting of the card it covers. */
+export type DoTurn = {
+  t: "turn";
+  game: number;
+  nth: number;
+  reaction_us?: number | null;
+  side?: Side;
+};
+
+/** A hand on card `nth`, `reaction_us` after it was painted, both read on the phone's own clock. */
+export type DoSlap = {
+  t: "slap";
+  game: number;
+  nth: number;
+  reaction_us?: number | null;
+  side?: Side;
+};
+
+/** "Slapjack!" (R13): the call, `reaction_us` after card `nth` was painted. */
+export type DoCall = {
+  t: "call";
+  game: number;
+  nth: number;
+  reaction_us?: number | null;
+};
+
+/** Let card `nth` pass (R19). */
+export type DoCarryOn = {
+  t: "carry_on";
+  game: number;
+  nth: number;
+};
+
+export type Seat = number;
+
+/** The table's judge points at a winner (R18). */
+export type Point = {
+  t: "point";
+  question: number;
+  seat: Seat;
+};
+
+/** The host starts the game, or the next one now. */
+export type Start = {
+  t: "start";
+};
+
+/** The host holds the next deal, or lets it go on (R28). */
+export type Hold = {
+  t: "hold";
+  on: boolean;
+};
+
+/** The host pauses the game, or lets it go on (R24). */
+export type Pause = {
+  t: "pause";
+  on: boolean;
+};
+
+/** The host ends the game and has the cards counted (R12). */
+export type EndGame = {
+  t: "end_game";
+};
+
+/** Which game is played. */
+export type GameName =
+  | "slapjack"
+  | "duel"
+  | "war";
+
+/** How a won pile goes under the winner's stack (R4). */
+export type WonPile =
+  | "shuffle_under"
+  | "under"
+  | "shuffle_in";
+
+/** Where the card of a wrong slap goes (R7). */
+export type Penalty =
+  | "to_turner"
+  | "under_pile";
+
+/** Who decides what is too close to call (R18). */
+export type JudgeOf =
+  | "dealer"
+  | "table";
+
+/** One table's choices; the defaults are the standard game. Times end in their unit, 0 is off. */
+export type Rules = {
+  game: GameName;
+  queens: boolean;
+  doubles: boolean;
+  sandwiches: boolean;
+  won_pile: WonPile;
+  penalty: Penalty;
+  min_show_ms: number;
+  card_limit: number;
+  time_limit_min: number;
+  call: boolean;
+  say_jack: boolean;
+  wrong_call: boolean;
+  other_hand: boolean;
+  show_jacks: boolean;
+  judge: JudgeOf;
+  calm: boolean;
+  plain_names: boolean;
+  reactions: boolean;
+};
+
+/** The host changes the rules, between games. */
+export type SetRules = {
+  t: "set_rules";
+  rules: Rules;
+};
+
+/** The host seats a computer player (R31). */
+export type AddComputer = {
+  t: "add_computer";
+  reaction_ms?: number;
+  spread_ms?: number;
+  slip_percent?: number;
+};
+
+export type SeatId = string;
+
+/** The host removes a seat (R25). */
+export type Remove = {
+  t: "remove";
+  seat: SeatId;
+};
+
+/** The host gives a seat a handicap (R32). */
+export type SetHandicap = {
+  t: "set_handicap";
+  seat: SeatId;
+  ms: number;
+};
+
+/** The host locks the table to newcomers, or opens it. */
+export type Lock = {
+  t: "lock";
+  on: boolean;
+};
+
+/** A new name and face. */
+export type Rename = {
+  t: "rename";
+  name: string;
+  face: string;
+};
+
+/** A spectator takes a seat; dealt in at the next game (R27). */
+export type Sit = {
+  t: "sit";
+  name: string;
+  face: string;
+};
+
+/** Leave the table for good (R25). */
+export type Quit = {
+  t: "quit";
+};
+
+/** Show an emoji to the table. */
+export type React = {
+  t: "react";
+  emoji: Emoji;
+};
+
+/**
+ * You are in. `seat` is yours, or null when you watch. Keep `key`: it alone is the way back to your seat.
+ *
+ * The whole table and the game follow in the next frame.
+ */
+export type Welcome = {
+  t: "welcome";
+  code: string;
+  key: string;
+  seat: SeatId | null;
+  room_us: number;
+  protocol: number;
+};
+
+/** The answer to `Sit`: the seat is yours, and your key is the way back to it. */
+export type Seated = {
+  t: "seated";
+  seat: SeatId;
+};
+
+export type Card = string;
+
+/** `face` lies on the pile as the game's `nth` card. */
+export type CardTurned = {
+  event: "card_turned";
+  seat: Seat;
+  nth: number;
+  face: Card;
+};
+
+/** A seat has turned and the table waits for the other, so that both cards show at once (R21). */
+export type SeatReady = {
+  event: "seat_ready";
+  seat: Seat;
+};
+
+/** The pile of `cards` cards, card `nth` on top, goes under a stack (R4). */
+export type PileWon = {
+  event: "pile_won";
+  seat: Seat;
+  nth: number;
+  cards: number;
+};
+
+/** A hand on card `nth`, which was no slap card. The card it cost went to `to`, or under the pile (R7). */
+export type WrongSlap = {
+  event: "wrong_slap";
+  seat: Seat;
+  nth: number;
+  paid: number;
+  to: Seat | null;
+};
+
+/** A wrong call: the pile was dealt to the others (R14). `shares` has one number a seat. */
+export type PileShared = {
+  event: "pile_shared";
+  seat: Seat;
+  nth: number;
+  shares: readonly number[];
+};
+
+/** The turner of the last card takes the pile as its stack (R10, R20). */
+export type PileTakenBack = {
+  event: "pile_taken_back";
+  seat: Seat;
+  cards: number;
+};
+
+/** A stack is empty and has a last chance (R8). */
+export type SeatWaiting = {
+  event: "seat_waiting";
+  seat: Seat;
+};
+
+/** A seat that had no cards has some again (R7b, R8, R14). */
+export type SeatBack = {
+  event: "seat_back";
+  seat: Seat;
+};
+
+/** A seat may only watch and judge from now on (R8, R25). */
+export type SeatOut = {
+  event: "seat_out";
+  seat: Seat;
+};
+
+/** Only Jacks count and the other seat turns every card (R20). */
+export type EliminationBegan = {
+  event: "elimination_began";
+  empty: Seat;
+};
+
+/** The normal game resumes (R20). */
+export type EliminationEnded = {
+  event: "elimination_ended";
+};
+
+/** Equal cards: `depth` 1 is a war, 2 a double war (R22). */
+export type WarDeclared = {
+  event: "war_declared";
+  depth: number;
+};
+
+/** The higher card takes all that lies between the two (R21, R22). */
+export type BattleWon = {
+  event: "battle_won";
+  seat: Seat;
+  cards: number;
+};
+
+/** A person let the card pass (R19). */
+export type CarriedOn = {
+  event: "carried_on";
+  seat: Seat;
+  nth: number;
+};
+
+/** Why a game is over. */
+export type End =
+  | "last_seat"
+  | "all_cards"
+  | "card_limit"
+  | "time_limit"
+  | "host"
+  | "duel_slap"
+  | "no_cards";
+
+/** The game is won, by several when they share it (R9, R12, R20, R23). */
+export type GameOver = {
+  event: "game_over";
+  winners: readonly Seat[];
+  end: End;
+};
+
+/** Where a seat stands (R8). */
+export type Status =
+  | "in_play"
+  | "waiting"
+  | "out";
+
+/** A stack as the others see it: a number of cards and never which. */
+export type SeatView = {
+  cards: number;
+  status: Status;
+};
+
+/** A card that everybody has seen turned. */
+export type LandedCard = {
+  nth: number;
+  face: Card;
+  seat: Seat;
+};
+
+/** What the table is waiting for. */
+export type Wait =
+  | "turn"
+  | "last_hand"
+  | "answers"
+  | "over";
+
+/**
+ * What anybody may know of a game, built up from public facts: nothing hidden was ever in it.
+ *
+ * `pile` counts every card in the middle, `under` those of them that lie face down; `landed` has the last few
+ * landed cards, top last. `empty` is the seat without cards in an elimination round (R20).
+ */
+export type GameView = {
+  game: string;
+  turned: number;
+  seats: readonly SeatView[];
+  pile: number;
+  under: number;
+  landed: readonly LandedCard[];
+  wait: Wait;
+  turners: readonly Seat[];
+  answers: readonly Seat[];
+  ready: readonly Seat[];
+  empty: Seat | null;
+  winners: readonly Seat[];
+  end: End | null;
+};
+
+/**
+ * What one hand was measured at: the evidence (R18, docs/fairness.md). All in microseconds.
+ *
+ * `reaction_us` is what the phone claimed, null where it had no usable stamps and the link alone decided.
+ * `accepted_us` is what the dealer ranked: the claim, plus `added_us` that neither the link nor the lag credit bore
+ * out, plus the handicap (R32). `credit_us` is the lag credit that the claim cost, `path_us` what the claim leaves for
+ * the way here. `cover` marks a turn that would have covered the card.
+ */
+export type Hand = {
+  seat: Seat;
+  reaction_us: number | null;
+  accepted_us: number;
+  path_us: number;
+  added_us: number;
+  credit_us: number;
+  handicap_us: number;
+  called: boolean;
+  cover: boolean;
+};
+
+/**
+ * Who was first on card `nth`. `hands` are in the dealer's order; `winner` is null when a turn came first.
+ *
+ * `margin_us` lies between the two best hands, `wait_us` between the first hand's arrival and the verdict.
+ */
+export type Verdict = {
+  game: number;
+  nth: number;
+  winner: Seat | null;
+  hands: readonly Hand[];
+  margin_us: number | null;
+  wait_us: number;
+};
+
+/**
+ * Too close to call, and the table judges (R18): somebody out or watching says which of `seats`, by `until_us`.
+ *
+ * `hands` is the evidence. No answer in time: the dealer decides.
+ */
+export type Question = {
+  id: number;
+  game: number;
+  nth: number;
+  seats: readonly [Seat, Seat];
+  hands: readonly Hand[];
+  until_us: number;
+};
+
+/** What the table is doing. */
+export type Stage =
+  | "lobby"
+  | "playing"
+  | "break";
+
+/** Who sits there. */
+export type Kind =
+  | "person"
+  | "computer";
+
+/** One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in. */
+export type TableSeat = {
+  id: SeatId;
+  name: string;
+  face: string;
+  kind: Kind;
+  place: Seat | null;
+  host: boolean;
+  away: boolean;
+  wins: number;
+  rtt_ms: number;
+  handicap_ms: number;
+  reaction_ms: number;
+};
+
+/**
+ * The table around the game; `game` counts the games played here. `winners` won the last one.
+ *
+ * `next_deal_us` is the moment of the next deal in a break, 0 where there is none. `asleep`: every person is away
+ * and the game stands still (R24).
+ */
+export type TableView = {
+  code: string;
+  stage: Stage;
+  game: number;
+  rules: Rules;
+  seats: readonly TableSeat[];
+  watching: number;
+  locked: boolean;
+  paused: boolean;
+  held: boolean;
+  dealer: SeatId | null;
+  winners: readonly SeatId[];
+  next_deal_us: number;
+  asleep: boolean;
+};
+
+/**
+ * What has happened, to be shown at `show_at_us` on the room's clock and in order; 0 is at once.
+ *
+ * `n` counts the updates of a room: a gap means that something was missed, and the phone joins again. A part that
+ * has not changed is null. The events belong to the game whose state after them is `view`.
+ */
+export type Update = {
+  t: "update";
+  n: number;
+  show_at_us: number;
+  events: readonly AnyEvent[];
+  view: GameView | null;
+  verdict: Verdict | null;
+  question: Question | null;
+  table: TableView | null;
+};
+
+/** The room's clock, in answer to `Sync`. */
+export type Synced = {
+  t: "synced";
+  sent_us: number;
+  room_us: number;
+};
+
+/** Somebody shows an emoji; `seat` is null for somebody watching. */
+export type Reacted = {
+  t: "reacted";
+  seat: SeatId | null;
+  emoji: Emoji;
+};
+
+/** The message of kind `of` changed nothing. `reason` is a `Why` or an engine `Reason`, `rule` a rule number. */
+export type Refused = {
+  t: "refused";
+  of: string;
+  reason: string;
+  rule: string;
+  detail: string;
+};
+
+/** Why the server or the game did not do as asked; the words for people are the client's. */
+export type Why =
+  | "not_seated"
+  | "not_host"
+  | "not_playing"
+  | "already_playing"
+  | "already_joined"
+  | "already_seated"
+  | "join_first"
+  | "other_game"
+  | "too_few"
+  | "too_many"
+  | "table_full"
+  | "table_locked"
+  | "no_such_seat"
+  | "bad_name"
+  | "bad_rules"
+  | "paused"
+  | "no_question"
+  | "too_soon"
+  | "reactions_off";
+
+/** Why a move is refused. A refused move changes nothing and costs nothing. */
+export type Reason =
+  | "game_over"
+  | "no_such_seat"
+  | "not_your_turn"
+  | "other_turn"
+  | "table_waits"
+  | "seat_out"
+  | "nothing_to_slap"
+  | "no_such_card"
+  | "covered"
+  | "pile_gone"
+  | "already_paid"
+  | "not_called"
+  | "same_hand"
+  | "no_slaps"
+  | "nothing_to_answer"
+  | "nothing_to_pass"
+  | "no_limit";
+
+/** Close codes of our own; the reason text says the same in words (P4). */
+export const Closing = {
+  MALFORMED: 4400,
+  FOREIGN_ORIGIN: 4403,
+  NO_SUCH_TABLE: 4404,
+  JOIN_TIMEOUT: 4408,
+  SEAT_TAKEN_OVER: 4409,
+  REMOVED: 4410,
+  TOO_SLOW: 4413,
+  WRONG_VERSION: 4426,
+  TOO_MANY: 4429,
+  ROOM_FAILED: 4500,
+  SERVER_FULL: 4503,
+  STORE_DOWN: 4504,
+} as const;
+
+export type FromPhone =
+  | Join
+  | Sync
+  | Shown
+  | DoTurn
+  | DoSlap
+  | DoCall
+  | DoCarryOn
+  | Point
+  | Start
+  | Hold
+  | Pause
+  | EndGame
+  | SetRules
+  | AddComputer
+  | Remove
+  | SetHandicap
+  | Lock
+  | Rename
+  | Sit
+  | Quit
+  | React;
+
+export type FromServer =
+  | Welcome
+  | Seated
+  | Update
+  | Synced
+  | Reacted
+  | Refused;
+
+export type AnyEvent =
+  | CardTurned
+  | SeatReady
+  | PileWon
+  | WrongSlap
+  | PileShared
+  | PileTakenBack
+  | SeatWaiting
+  | SeatBack
+  | SeatOut
+  | EliminationBegan
+  | EliminationEnded
+  | WarDeclared
+  | BattleWon
+  | CarriedOn
+  | GameOver;
