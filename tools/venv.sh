@@ -20,18 +20,20 @@ make_virtualenv() {
 found=
 for python in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14 python}; do
     usable "$python" || continue
-    found=$python
+    found="$found $python"
     make_venv "$python" && exit 0
 done
 for python in $found; do
     make_virtualenv "$python" && exit 0
 done
 rm -rf .venv
-if [ -z "$found" ]; then
+python=${found# }
+python=${python%% *}
+if [ -z "$python" ]; then
     echo "Slapjack needs Python 3.11 or newer, and found none: install python3, or name yours with make PYTHON=..." >&2
 elif command -v apt-get >/dev/null; then
-    echo "$found cannot make an environment of its own: sudo apt install python3-venv" >&2
+    echo "$python cannot make an environment of its own: sudo apt install python3-venv" >&2
 else
-    echo "$found cannot make an environment of its own: install its venv module" >&2
+    echo "$python cannot make an environment of its own: install its venv module" >&2
 fi
 exit 1

@@ -64,14 +64,16 @@ def _install(npm: Sequence[str], *, with_tests: bool) -> None:
     installed = stamp.read_text() if stamp.is_file() else ""
     if installed == f"{lock} all" or (installed == f"{lock} build" and not with_tests):
         return
-    _call([*npm, "ci", "--no-fund", "--no-audit", "--loglevel=error", *([] if with_tests else ["--omit=dev"])])
+    # What it says on standard output is how many packages there are.
+    _call([*npm, "ci", "--no-fund", "--no-audit", *([] if with_tests else ["--omit=dev"])], stdout=subprocess.DEVNULL)
     stamp.write_text(f"{lock} {'all' if with_tests else 'build'}")
 
 
-def _call(command: Sequence[str]) -> None:
+def _call(command: Sequence[str], stdout: int | None = None) -> None:
     # Scripts look for `node` themselves.
     path = f"{Path(command[0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    subprocess.run(command, cwd=WEB, env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL, check=True)
+    environ = {**os.environ, "PATH": path}
+    subprocess.run(command, cwd=WEB, env=environ, stdin=subprocess.DEVNULL, stdout=stdout, check=True)
 
 
 def _version(node: str) -> tuple[int, ...]:
