@@ -70,6 +70,8 @@ class Resumed(Value):
     """The client is back at its table; the whole of it follows in the next `Update`."""
 
 
+Move = DoTurn | DoSlap | DoCall | DoCarryOn
+
 Happening = Update | Refused | Reacted | Lost | Resumed
 """What a player is told: updates at the moment at which they are to be shown, the rest as it comes."""
 
@@ -109,6 +111,9 @@ class Session:
         self._sync_at_us = 0
         self._syncs = 0
         self._last_n: int | None = None
+        self._whole = False
+        self._last_moves: dict[str, Move] = {}
+        self._vain_moves: set[Move] = set()
         self._held: deque[tuple[Update, int]] = deque()
         self._to_paint: dict[int, int] = {}
         self._painted: dict[int, int] = {}
@@ -141,9 +146,11 @@ class Session:
                 self.seat = message.seat
             case Synced():
                 self.clock = self.clock.learned(Exchange(message.sent_us, message.room_us, now_us))
-            case Refused(of="join"):
+            case Refused(of="join") if not self.online:
                 self._end(JoinRefused(message.reason, message.detail))
             case Refused() | Reacted():
+                if isinstance(message, Refused) and (last := self._last_moves.get(message.of)) is not None:
+                    self._vain_moves.add(last)
                 self._happenings.append(message)
             case _:
                 assert_never(message)
@@ -235,22 +242,24 @@ class Session:
         while len(self._painted) > STAMPS:
             del self._painted[min(self._painted)]
 
+    # A move that was refused is not said again before something new is shown.
+
     def turn(self, hand_us: int, side: Side = Side.NONE) -> None:
         """Our next card, turned by a hand that came down at `hand_us`."""
         nth = self.view.turned + 1 if self.view is not None else 0
-        self.say(DoTurn(self._game, nth, self._reaction_us(hand_us), side))
+        self._move(DoTurn(self._game, nth, self._reaction_us(hand_us), side))
 
     def slap(self, hand_us: int, side: Side = Side.NONE) -> None:
         """A hand on the card that is on top as shown."""
-        self.say(DoSlap(self._game, self._top_nth, self._reaction_us(hand_us), side))
+        self._move(DoSlap(self._game, self._top_nth, self._reaction_us(hand_us), side))
 
     def call(self, call_us: int) -> None:
         """The call "Slapjack!", for the card that is on top as shown (R13)."""
-        self.say(DoCall(self._game, self._top_nth, self._reaction_us(call_us)))
+        self._move(DoCall(self._game, self._top_nth, self._reaction_us(call_us)))
 
     def carry_on(self) -> None:
         """Lets the card pass that is on top as shown (R19)."""
-        self.say(DoCarryOn(self._game, self._top_nth))
+        self._move(DoCarryOn(self._game, self._top_nth))
 
     def say(self, message: Message) -> None:
         """Any message. While there is no socket nothing is said: `Resumed`, and the update after it, tell where the
@@ -262,6 +271,14 @@ class Session:
 
     # --- inside ---
 
+    def _move(self, move: Move) -> None:
+        # What was refused would be refused again until something else happens: a program that tries once more at
+        # everything it is told would try thousands of times a second.
+        tried = move if isinstance(move, DoCarryOn) else msgspec.structs.replace(move, reaction_us=None)
+        if tried not in self._vain_moves:
+            self._last_moves[str(move.__struct_config__.tag)] = tried
+            self.say(move)
+
     def _welcomed(self, welcome: Welcome, now_us: int) -> None:
         if welcome.protocol != PROTOCOL:
             self._end(WrongVersion(f"the server speaks version {welcome.protocol}, this client {PROTOCOL}"))
@@ -272,6 +289,7 @@ class Session:
         self.clock = RoomClock().learned(Exchange(self._opened_us, welcome.room_us, now_us))
         self._last_n = None
         self._held.clear()
+        self._whole = True
         self._syncs = 0
         self._sync_at_us = now_us
         self._welcomes += 1
@@ -296,11 +314,13 @@ class Session:
         return max(came_us, min(self.clock.own_us(update.show_at_us), came_us + LONGEST_HOLD_US))
 
     def _show(self, update: Update, came_us: int) -> None:
+        self._vain_moves.clear()
         due_us = self._show_us(update, came_us)
         if update.table is not None:
             self.table = update.table
-        if update.view is not None:
+        if update.view is not None or self._whole:
             self.view = update.view
+        self._whole = False
         if self._painted_game != self._game:
             self._painted_game = self._game
             self._painted.clear()

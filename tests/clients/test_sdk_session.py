@@ -39,6 +39,7 @@ from server.protocol import (
     Seated,
     SeatId,
     Shown,
+    Stage,
     Sync,
     Synced,
     Update,
@@ -381,6 +382,15 @@ def test_a_part_that_has_not_changed_stays() -> None:
     assert phone.session.table == a_table(locked=True)
 
 
+def test_a_game_that_is_no_more_is_not_shown_on_coming_back() -> None:
+    """P6: the server was killed in the middle of it."""
+    phone = Phone().join().tell(view=a_game(["2S"])).close(GONE)
+    phone.open().hear(welcome(phone.now_us))
+    phone.n = 0
+    phone.tell(table=a_table(stage=Stage.LOBBY))
+    assert phone.session.view is None
+
+
 def test_refusals_and_reactions_are_told_at_once() -> None:
     phone = Phone().join()
     phone.session.take_happenings()
@@ -459,6 +469,23 @@ def test_whose_turn_it_is() -> None:
     assert mine(view=a_game()) == (0, True)
     assert mine(view=a_game(["2S"])) == (0, False)
     assert mine(table=a_table(seats=0), view=a_game()) == (None, False)
+
+
+def test_a_refused_move_is_not_said_again_before_something_new_is_shown() -> None:
+    phone = Phone().join().tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint()
+
+    def slaps(side: Side = Side.NONE) -> int:
+        before = len(phone.said)
+        phone.session.slap(phone.now_us, side)
+        return len(phone.take().said) - before
+
+    assert slaps() == 1
+    assert slaps() == 1
+    phone.hear(Refused(of="slap", reason="paused"))
+    assert slaps() == 0
+    assert slaps(Side.LEFT) == 1
+    phone.tell(table=a_table(watching=1))
+    assert slaps() == 1
 
 
 # --- whatever comes ----------------------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+"""The real server with a stacked deck: `python -m tests.support.serve`, set by its environment.
+
+SIGUSR1 moves its clock forward by a minute. Production has neither.
+"""
+
+import os
+import signal
+
+from server.__main__ import RealClock, serve
+from server.settings import read_settings
+from tests.support.luck import StackedLuck, jacks_last
+
+MINUTE_US = 60_000_000
+
+
+class JumpingClock(RealClock):
+    """The machine's clock, and a minute more for every signal."""
+
+    def __init__(self) -> None:
+        self._ahead_us = 0
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+        return super().now_us() + self._ahead_us
+
+    def jump(self) -> None:
+        """A minute has gone by."""
+        self._ahead_us += MINUTE_US
+
+
+if __name__ == "__main__":
+    clock = JumpingClock()
+    signal.signal(signal.SIGUSR1, lambda *_: clock.jump())
+    serve(read_settings(os.environ), clock, StackedLuck(jacks_last()))

@@ -1,0 +1,142 @@
+"""Servers as processes: started, asked, killed with -9, started again where they were."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 30.0
+
+ROOMY = {
+    "SLAPJACK_TABLES_PER_MINUTE": "100000",
+    "SLAPJACK_MISSES_PER_MINUTE": "100000",
+    "SLAPJACK_MISSES_PER_S": "10000",
+    "SLAPJACK_MAX_CONNECTIONS_PER_ADDRESS": "10000",
+}
+"""All tests come from one address."""
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    """Comes back as soon as the condition holds; fails after half a minute."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain for {what}")
+        time.sleep(0.01)
+
+
+class Served:
+    """The server under test, with its clock that may jump and its deck with the Jacks last."""
+
+    def __init__(self, folder: Path, redis_url: str = "", **settings: str) -> None:
+        self._folder = folder
+        self._log = folder / "server.log"
+        self._port = 0
+        self._environ = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))},
+            **ROOMY,
+            "SLAPJACK_DATA": str(folder / "data"),
+            "REDIS_URL": redis_url,
+            "PYTHONUNBUFFERED": "1",
+            **settings,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it serves; the same after another start."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Starts it and waits until it serves."""
+        assert self._process is None
+        # A file, not a pipe: what the server starts in turn may outlive it, and would keep a pipe open.
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.support.serve"],
+                cwd=ROOT,
+                env={**self._environ, "SLAPJACK_PORT": str(self._port)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        wait_for(self._says_where, f"the server to start: {self._log}")
+        wait_for(self._serves, "the server to answer")
+
+    def kill(self) -> None:
+        """kill -9, which it cannot prepare for."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Asks it to stop, and waits until it has."""
+        self._end(signal.SIGTERM)
+
+    def jump_a_minute(self) -> None:
+        """Moves its clock forward by a minute."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGUSR1)
+
+    def said(self) -> str:
+        """What it has written on its terminal since the last start."""
+        return self._log.read_text(encoding="utf-8")
+
+    def _says_where(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, f"the server ended by itself:\n{self.said()}"
+        found = re.search(r"http://localhost:(\d+)", self.said())
+        if found is not None:
+            self._port = int(found[1])
+        return found is not None
+
+    def _serves(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=1) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(TIMEOUT_S)
+            self._process = None
+
+
+@contextmanager
+def served(folder: Path, redis_url: str = "", **settings: str) -> Iterator[Served]:
+    """A running server that is stopped in the end."""
+    server = Served(folder, redis_url, **settings)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[str]:
+    """A real redis-server that keeps what it is told as the embedded one does, and its address."""
+    address = folder / "redis.sock"
+    with (folder / "redis.log").open("wb") as log:
+        process = subprocess.Popen(
+            [
+                *("redis-server", "--port", "0", "--unixsocket", str(address), "--dir", str(folder)),
+                *("--appendonly", "yes", "--save", ""),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        wait_for(address.exists, "redis-server to start")
+        yield f"unix://{address}"
+    finally:
+        process.terminate()
+        process.wait(TIMEOUT_S)
