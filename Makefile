@@ -15,11 +15,11 @@ help: ## This list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
 
 .PHONY: play
-play: .venv/play.done page ## Start the server and say where it is
+play: .venv/play.done web ## Start the server and say where it is
 	@exec $(python) -m server
 
-.PHONY: page
-page: .venv/node.done
+.PHONY: web
+web: .venv/node.done ## Build the page
 	@$(python) tools/web.py build
 
 .PHONY: check

@@ -10,17 +10,19 @@ command -v chromium >/dev/null || missing="$missing chromium"
 [ -n "$missing" ] || exit 0
 
 install="apt-get install --yes --no-install-recommends$missing"
+as_root=
 if [ "$(id -u)" = 0 ]; then
-    as_root="env"
+    as_root="env DEBIAN_FRONTEND=noninteractive"
 elif sudo -n true 2>/dev/null; then
-    as_root="sudo -n"
+    as_root="sudo -n env DEBIAN_FRONTEND=noninteractive"
 fi
-if ! command -v apt-get >/dev/null || [ -z "${as_root-}" ]; then
+if ! command -v apt-get >/dev/null || [ -z "$as_root" ]; then
     echo "The tests need$missing: sudo $install" >&2
     exit 1
 fi
 echo "Installing$missing for the tests ..."
-export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update --quiet=2
 # shellcheck disable=SC2086 # several words on purpose
-$as_root $install --quiet=2 >/dev/null
+{
+    $as_root apt-get update --quiet=2
+    $as_root $install --quiet=2 >/dev/null
+}
