@@ -85,7 +85,7 @@ class Door:
             return
         connection = Connection(ConnId(next(self._ids)), link, room, self._clock, self._settings)
         room.connect(connection.id, link)
-        link.attach(connection.receive)
+        link.attach(connection.receive, connection.ponged)
         late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
         try:
             # Binary frames come through the link; what comes this way is text, frames from before it was attached, the end.
@@ -144,6 +144,10 @@ class Connection:
                 return
             self._asked_to_join = self._asked_to_join or isinstance(message, Join)
             self._room.hear(self.id, message, arrived_us)
+
+    def ponged(self, sent_us: int, arrived_us: int) -> None:
+        """A ping came back; pongs do not count as messages, there are no more of them than we asked for."""
+        self._room.pong(self.id, sent_us, arrived_us)
 
     def expect_join(self) -> None:
         """The time to say who you are is over."""

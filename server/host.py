@@ -13,7 +13,7 @@ from engine.rules import Rules
 from server.link import frame_of
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, write
-from server.room import ConnId, Gone, HangUp, Input, Room, Said, Save, Tell, Woken
+from server.room import ConnId, Gone, HangUp, Input, Ping, Ponged, Room, Said, Save, Tell, Woken
 from server.store.port import Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.host")
@@ -29,6 +29,9 @@ class Phone(Protocol):
 
     def write(self, frame: bytes) -> bool:
         """Sends without waiting; False when the peer was cut for not reading."""
+
+    def ping(self) -> None:
+        """Sends a ping."""
 
     def hang_up(self, code: int, reason: str) -> None:
         """Closes with a reason."""
@@ -49,6 +52,7 @@ class Mailbox:
         self._inbox: deque[tuple[Input, int]] = deque()
         self._something = asyncio.Event()
         self._phones: dict[ConnId, Phone] = {}
+        self._held: dict[ConnId, deque[tuple[int, bytes]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
         self._quiet_since_us = clock.now_us()
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"room {room.code}")
@@ -69,8 +73,13 @@ class Mailbox:
         """A message has arrived."""
         self._post(Said(conn, message), arrived_us)
 
+    def pong(self, conn: ConnId, sent_us: int, arrived_us: int) -> None:
+        """The ping sent at `sent_us` has come back."""
+        self._post(Ponged(conn, sent_us), arrived_us)
+
     def disconnect(self, conn: ConnId) -> None:
         """A phone is gone."""
+        self._held.pop(conn, None)
         if self._phones.pop(conn, None) is not None:
             self._quiet_since_us = self._clock.now_us()
             self._post(Gone(conn), self._clock.now_us())
@@ -95,6 +104,7 @@ class Mailbox:
                 self._something.clear()
                 while self._inbox:
                     await self._carry_out(*self._inbox.popleft())
+                self._send_held()
                 if (wake_us := self.room.wake_at()) is not None and wake_us <= self._clock.now_us():
                     await self._carry_out(Woken(), self._clock.now_us())
                 self._set_alarm()
@@ -112,7 +122,8 @@ class Mailbox:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        wake_us = self.room.wake_at()
+        instants = [self.room.wake_at(), *(held[0][0] for held in self._held.values())]
+        wake_us = min((instant for instant in instants if instant is not None), default=None)
         if wake_us is not None:
             delay_s = max(0, wake_us - self._clock.now_us()) / 1e6
             self._alarm = asyncio.get_running_loop().call_later(delay_s, self._something.set)
@@ -120,16 +131,41 @@ class Mailbox:
     async def _carry_out(self, happened: Input, at_us: int) -> None:
         for effect in self.room.receive(happened, at_us):
             match effect:
-                case Tell(conns, message):
+                case Tell(conns, message, send_at_us):
                     frame = frame_of(write(message))
+                    for conn, due_us in zip(conns, send_at_us or (0,) * len(conns), strict=True):
+                        self._send(conn, frame, due_us)
+                case Ping(conns):
                     for conn in conns:
-                        if (phone := self._phones.get(conn)) is not None and not phone.write(frame):
-                            log.info("room %s: connection %d cut, it had stopped reading", self.room.code, conn)
+                        if (phone := self._phones.get(conn)) is not None:
+                            phone.ping()
                 case HangUp(conn, code, reason):
+                    self._send_all_held(conn)
                     if (phone := self._phones.pop(conn, None)) is not None:
                         phone.hang_up(code, reason)
                 case Save(record):
                     await self._save(record)
+
+    def _send(self, conn: ConnId, frame: bytes, due_us: int) -> None:
+        """Writes a frame when it is due, never before those that were to go first."""
+        held = self._held.get(conn)
+        if held is not None:
+            held.append((max(due_us, held[-1][0]), frame))
+        elif due_us > self._clock.now_us():
+            self._held[conn] = deque([(due_us, frame)])
+        elif (phone := self._phones.get(conn)) is not None and not phone.write(frame):
+            log.info("room %s: connection %d cut, it had stopped reading", self.room.code, conn)
+
+    def _send_all_held(self, conn: ConnId) -> None:
+        for _, frame in self._held.pop(conn, ()):
+            self._send(conn, frame, 0)
+
+    def _send_held(self) -> None:
+        now_us = self._clock.now_us()
+        for conn, held in [(conn, held) for conn, held in self._held.items() if held[0][0] <= now_us]:
+            del self._held[conn]
+            for due_us, frame in held:
+                self._send(conn, frame, due_us)
 
     async def _save(self, record: TableRecord) -> None:
         delay_s = 0.1
@@ -139,6 +175,7 @@ class Mailbox:
             except StoreDown as down:
                 # Nobody is told before it is kept: the table stands still until the store is back.
                 log.warning("room %s waits for the store: %s", self.room.code, down)
+                self._quiet_since_us = self._clock.now_us()
                 await asyncio.sleep(delay_s)
                 delay_s = min(2.0, delay_s * 2)
 
@@ -192,10 +229,10 @@ class Host:
         await asyncio.gather(*(room.stop() for room in list(self._rooms.values())), return_exceptions=True)
 
     async def _wake(self, code: str) -> Mailbox | None:
-        self._make_room()
         record = await self._store.load_table(code)
         if record is None:
             return None
+        self._make_room()
         room = Mailbox(Room(record, self._luck, self._max_spectators), self._store, self._clock, self._forget)
         self._rooms[code] = room
         return room

@@ -1,4 +1,4 @@
-"""One socket below ASGI: the instant at which each frame arrived, frames written at once, and a bounded outbox.
+"""One socket below ASGI: the instant at which each frame arrived, pings that prove it, and a bounded outbox.
 
 A subclass of uvicorn's WebSocket protocol, because ASGI hides all three. Knows bytes and instants; knows no message.
 """
@@ -10,10 +10,13 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 
-from server.ports import Clock
+from server.ports import Clock, Luck
 
 SCOPE_KEY = "slapjack.link"
 CLOSE_GRACE_S = 5.0
+PING_BYTES = 8
+MOST_PINGS = 256
+"""Pings under way to one phone; a phone that answers none is not asked for ever."""
 
 
 def frame_of(payload: bytes) -> bytes:
@@ -25,16 +28,23 @@ class LinkProtocol(WebSocketsSansIOProtocol):
     """uvicorn's protocol with the ASGI queue left out for binary messages, once somebody has attached to it."""
 
     clock: Clock
+    luck: Luck
     outbox_bytes: int
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._receive: Callable[[bytes, int], None] | None = None
+        self._ponged: Callable[[int, int], None] | None = None
+        self._pings: dict[bytes, int] = {}
         self._arrived_us = 0
 
-    def attach(self, receive: Callable[[bytes, int], None]) -> None:
-        """From now on gives every binary message and the instant of its arrival to `receive`."""
+    def attach(self, receive: Callable[[bytes, int], None], ponged: Callable[[int, int], None]) -> None:
+        """From now on gives binary messages with the instant of their arrival to `receive`, and pongs to `ponged`.
+
+        `ponged` gets the instant at which the ping was sent, and that at which its pong arrived.
+        """
         self._receive = receive
+        self._ponged = ponged
 
     def handle_connect(self, event: Request) -> None:
         """Lets the application find this link in its scope."""
@@ -56,6 +66,26 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self.frames = []
         if not self.close_sent:
             self._receive(bytes(data), self._arrived_us)
+
+    def ping(self) -> None:
+        """Sends a ping whose pong can only be given by whoever got it (RFC 6455 sections 5.5.2 and 5.5.3)."""
+        if self.closing or len(self._pings) >= MOST_PINGS:
+            return
+        payload = self.luck.draw()[:PING_BYTES]
+        self._pings[payload] = self.clock.now_us()
+        self.transport.write(Frame(Opcode.PING, payload).serialize(mask=False))
+
+    def handle_pong(self, event: Frame) -> None:
+        """Looks the pong up by its bytes; one that was never asked for, or comes again, is nothing."""
+        payload = bytes(event.data)
+        sent_us = self._pings.get(payload)
+        if sent_us is None:
+            super().handle_pong(event)
+            return
+        # A peer may answer only the latest of several pings, so those before it will never come.
+        self._pings = {p: at_us for p, at_us in self._pings.items() if at_us > sent_us}
+        if self._ponged is not None:
+            self._ponged(sent_us, self._arrived_us)
 
     @property
     def closing(self) -> bool:
@@ -87,6 +117,6 @@ class LinkProtocol(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
 
-def link_protocol(clock: Clock, outbox_bytes: int) -> type[LinkProtocol]:
-    """The protocol class for uvicorn's `ws` setting, with its clock and the outbox limit in it."""
-    return type("LinkProtocol", (LinkProtocol,), {"clock": clock, "outbox_bytes": outbox_bytes})
+def link_protocol(clock: Clock, luck: Luck, outbox_bytes: int) -> type[LinkProtocol]:
+    """The protocol class for uvicorn's `ws` setting, with its clock, its luck and the outbox limit in it."""
+    return type("LinkProtocol", (LinkProtocol,), {"clock": clock, "luck": luck, "outbox_bytes": outbox_bytes})

@@ -37,7 +37,7 @@ class BadName(ValueError):
 def clean(name: str) -> str:
     """The name without what cannot be seen, runs of spaces made one; raises `BadName` when that leaves no name.
 
-    Joiners and variation selectors stay, emoji need them. Stacked marks are cut so that no name paints over a neighbour.
+    Joiners and variation selectors stay, emoji need them. Stacked marks are cut so that no name paints over another.
     """
     kept: list[str] = []
     marks = _MOST_MARKS  # a mark needs a letter to stand on

@@ -26,6 +26,7 @@ from engine.game import (
     Reason,
     Refusal,
     Seat,
+    SeatOut,
     Side,
     Slap,
     Status,
@@ -36,6 +37,7 @@ from engine.game import (
 )
 from engine.rules import GameName, JudgeOf, Rules
 from server import judge
+from server.path import Path
 from server.ports import Luck
 from server.protocol import Hand, Question, Verdict
 from server.store.port import Computer
@@ -53,6 +55,11 @@ FIRST_CARD_US = 1_500_000
 """What the table needs to see the deal before the first card."""
 
 LEAD_CAP_US = 250_000
+LEAD_MARGIN_US = 10_000
+PING_SELDOM_US = 50_000
+LIKELY_US = 2_000_000
+"""For how long hands are likely on a slap card, and how often phones are asked after that."""
+
 COMPUTER_TURN = NormalDist(900_000, 200_000)
 QUICKEST_COMPUTER_US = 150_000
 
@@ -60,8 +67,8 @@ QUICKEST_COMPUTER_US = 150_000
 class Player(Protocol):
     """What a game must know of whoever sits there."""
 
-    rtt_us: int
     silent_turns: int
+    credit_us: int
 
     @property
     def computer(self) -> Computer | None:
@@ -70,6 +77,10 @@ class Player(Protocol):
     @property
     def handicap_ms(self) -> int:
         """What is added to its accepted reactions (R32)."""
+
+    @property
+    def path(self) -> Path:
+        """What is proved of the way to and from its phone."""
 
     @property
     def connected(self) -> bool:
@@ -88,6 +99,7 @@ class Happening(Value):
     view: GameView
     verdict: Verdict | None = None
     question: Question | None = None
+    evidence: tuple[judge.Evidence, ...] = ()
 
 
 Timer = tuple[str, Seat, int]
@@ -97,7 +109,7 @@ Timer = tuple[str, Seat, int]
 class Play:
     """A game in progress. Its methods take the instant, and give a `Refusal` where a move does not stand.
 
-    What is to be told collects in `happenings` until the room takes it away.
+    What is to be told collects in `happenings`, and who is to be pinged in `pings`, until the room takes it away.
     """
 
     def __init__(
@@ -117,12 +129,15 @@ class Play:
         self.players = players
         self.timers: dict[Timer, int] = {}
         self.happenings: list[Happening] = []
+        self.pings: list[Seat] = []
         self.spectators = 0
         self.question: Question | None = None
         self.contest: judge.Contest | None = None
         self._luck = luck
         self._held: dict[Seat, Turn] = {}
         self._reacted: dict[Seat, int] = {}
+        self._late: dict[Seat, int] = {}
+        self._evidence: list[judge.Evidence] = []
         self._calls: dict[tuple[Seat, int], int] = {}
         self._asked: Verdict | None = None
         self.shown_us = at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000
@@ -136,7 +151,7 @@ class Play:
     def turn(
         self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int, *, auto: bool = False
     ) -> Refusal | None:
-        """Turn a card, at once, when its moment has come (R3a), or when the dealer knows that no hand was first (R6)."""
+        """Turn a card: at once, when its moment has come (R3a), or when it is known that no hand was first (R6)."""
         move = Turn(seat, nth, side)
         refusal = self._would_refuse(move)
         if refusal is None and seat in self._held:
@@ -147,11 +162,11 @@ class Play:
         self._held[seat] = move
         due = self.game.due()
         if due.contest and self.contest is not None:
-            cover = self._measure(seat, reaction_us, at_us)
-            accepted_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
-            self.contest = self.contest.hear(
-                Hand(seat, reaction_us, accepted_us, cover.path_us, cover=True), arrived_us=at_us
-            )
+            cover = self._weigh(seat, reaction_us, at_us, cover=True)
+            # Its moment is not before the card on top has had its time (R3a), and it has no handicap (R32).
+            moment_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
+            cover = msgspec.structs.replace(cover, accepted_us=moment_us, handicap_us=0)
+            self.contest = self.contest.hear(cover, at_us)
             self._plan_contest()
             self._close_if_due(at_us)
         else:
@@ -172,14 +187,16 @@ class Play:
             case Refusal() as refusal:
                 return refusal
             case Mark.WRONG if self.rules.call and not move.called:
-                self.timers.setdefault(("unheard", seat, nth), at_us + judge.CALL_AFTER_US)
+                self.timers.setdefault(("call", seat, nth), at_us + judge.CALL_AFTER_US)
+                self._time_held(at_us)
             case Mark.WRONG:
                 self._step(move, at_us)
             case Mark.CONTEST:
                 if self.contest is None or self._asked is not None:
                     return Refusal(Reason.PILE_GONE, "R7f")
-                hand = self._measure(seat, reaction_us, at_us)
-                self.contest = self.contest.hear(hand, at_us)
+                if any(e.seat == seat and not e.cover for e in self._evidence):
+                    return None
+                self.contest = self.contest.hear(self._weigh(seat, reaction_us, at_us), at_us)
                 if move.called or not self.rules.call:
                     self.contest = self.contest.hear_call(seat)
                 self._plan_contest()
@@ -193,10 +210,10 @@ class Play:
         if not self.rules.call:
             return Refusal(Reason.NOTHING_TO_SLAP, "R13")
         self._calls[seat, nth] = at_us
-        if self.timers.pop(("unheard", seat, nth), None) is not None:
+        if self.timers.pop(("call", seat, nth), None) is not None:
             self._step(Slap(seat, nth, called=True), at_us)
-            self._release(at_us)
-        elif self.contest is not None and self.contest.nth == nth:
+            self._time_held(at_us)
+        elif self.contest is not None and self.contest.nth == nth and self._in_time(self.contest, seat, at_us):
             self.contest = self.contest.hear_call(seat)
             self._plan_contest()
             self._close_if_due(at_us)
@@ -215,17 +232,13 @@ class Play:
         return True
 
     def leave(self, seat: Seat, at_us: int) -> None:
-        """A seat leaves for good (R25). A hand of its own that was still to be judged goes with it."""
-        if self.question is not None and seat in self.question.seats:
-            self._answer(next(s for s in self.question.seats if s != seat), at_us)
+        """A seat leaves for good (R25)."""
+        self._forget_hand(seat, at_us)
         self._held.pop(seat, None)
         self.timers = {
             timer: due_us for timer, due_us in self.timers.items() if timer[1] != seat or timer[0] in UNSEATED
         }
-        if self.contest is not None:
-            self.contest = self.contest.forget(seat)
         self._step(Leave(seat), at_us)
-        self._plan_contest()
 
     def end_now(self, at_us: int) -> Refusal | None:
         """The host ends the game and has the cards counted (R12)."""
@@ -236,8 +249,8 @@ class Play:
         """Decides at once what hands have come down, before the table stands still or the game ends."""
         if self.question is not None:
             self._answer(self.question.seats[0], at_us)
-        elif self.contest is not None and self.contest.heard:
-            self._close(self.contest, at_us)
+        elif self.contest is not None and any(not h.hand.cover for h in self.contest.heard):
+            self._close(self.contest, at_us, ask=False)
 
     # --- time ----------------------------------------------------------------------------------------------------
 
@@ -246,7 +259,7 @@ class Play:
         return min(self.timers.values(), default=None)
 
     def wake(self, at_us: int) -> None:
-        """Does what is due at `at_us`, the earliest first."""
+        """Does what is due at `at_us`, the earliest first; at one instant by name, so a "call" before a "held" turn."""
         while not self.over:
             timer = min(self.timers, key=lambda t: (self.timers[t], t), default=None)
             if timer is None or self.timers[timer] > at_us:
@@ -257,11 +270,14 @@ class Play:
     def shift(self, by_us: int) -> None:
         """Moves everything that is to come: the table has stood still for so long (R24)."""
         self.timers = {timer: due_us + by_us for timer, due_us in self.timers.items()}
+        self._calls = {call: at_us + by_us for call, at_us in self._calls.items()}
         self.shown_us += by_us
+        if self.contest is not None:
+            heard = tuple(judge.Heard(h.hand, h.arrived_us + by_us) for h in self.contest.heard)
+            self.contest = msgspec.structs.replace(self.contest, shown_us=self.contest.shown_us + by_us, heard=heard)
 
-    def presence_changed(self, seat: Seat, at_us: int) -> None:
-        """A phone is gone or back: its turns come sooner or later from now on (R24)."""
-        self.timers.pop(("turn", seat, self.game.due().nth), None)
+    def presence_changed(self, at_us: int) -> None:
+        """Phones are gone or back: their turns come sooner or later from now on (R24)."""
         if self.contest is not None:
             self.contest = self.contest.among(self._rivals(self.game.due()))
         self._plan(at_us)
@@ -276,7 +292,7 @@ class Play:
 
     def _ring(self, timer: Timer, at_us: int) -> None:
         match timer:
-            case "turn", seat, nth:
+            case "turn" | "turn_away", seat, nth:
                 computer = self.players[seat].computer is not None
                 self.turn(seat, nth, at_us - self.shown_us, Side.NONE, at_us, auto=not computer)
             case "held", seat, nth:
@@ -287,13 +303,15 @@ class Play:
                     self.call(seat, nth, at_us - self.shown_us, at_us)
             case "carry", seat, nth:
                 self._step(CarryOn(seat, nth), at_us)
-            case "unheard", seat, nth:
+            case "call", seat, nth:
                 self._step(Slap(seat, nth), at_us)
-                self._release(at_us)
+                self._time_held(at_us)
             case "contest", _, _:
                 self._close_if_due(at_us)
+            case "ping", _, _:
+                self._ping(at_us)
             case "pass", _, _ if self.contest is not None and self.contest.heard:
-                self.timers[timer] = at_us + judge.WINDOW_US  # a hand came down in time: the dealer speaks first
+                self.timers[timer] = at_us + judge.WINDOW_CAP_US  # a hand came down in time: the dealer speaks first
             case "pass", _, nth:
                 self._step(LetPass(nth), at_us)
             case "limit", _, _:
@@ -302,30 +320,44 @@ class Play:
                 assert self.question is not None
                 self._answer(self.question.seats[0], at_us)
 
-    def _measure(self, seat: Seat, reaction_us: int | None, at_us: int) -> Hand:
+    def _weigh(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> Hand:
+        """Has the dealer weigh a hand, and takes what it cost from the lag credit."""
         player = self.players[seat]
-        return judge.measure(
-            seat,
-            reaction_us,
+        evidence = judge.Evidence(
+            seat=seat,
+            claimed_us=reaction_us,
             shown_us=self.shown_us,
             arrived_us=at_us,
-            path_us=player.rtt_us // 2,
+            rtt_us=player.path.rtt_us,
+            answered_us=player.path.answered_us,
+            last_rtt_us=player.path.last_rtt_us,
+            credit_us=player.credit_us,
             handicap_us=player.handicap_ms * 1000,
+            cover=cover,
+            computer=player.computer is not None,
         )
+        self._evidence.append(evidence)
+        hand = judge.weigh(evidence)
+        player.credit_us -= hand.credit_us
+        return hand
 
     def _called(self, seat: Seat, nth: int, at_us: int) -> bool:
         called_us = self._calls.get((seat, nth))
         return called_us is not None and at_us - called_us <= judge.CALL_BEFORE_US
 
+    def _in_time(self, contest: judge.Contest, seat: Seat, at_us: int) -> bool:
+        """Whether a call still counts for the seat's hand, as others may keep the contest open for longer (R13)."""
+        return any(h.hand.seat == seat and at_us - h.arrived_us <= judge.CALL_AFTER_US for h in contest.heard)
+
     def _moment_us(self, at_us: int) -> int:
         """When a turn made now takes effect, so that its card is not shown before its moment (R3a, R13)."""
-        unheard_us = max((due_us for timer, due_us in self.timers.items() if timer[0] == "unheard"), default=0)
-        return max(at_us, self.shown_us + self.rules.min_show_ms * 1000 - self._lead_us(), unheard_us)
+        called_us = max((due_us for timer, due_us in self.timers.items() if timer[0] == "call"), default=0)
+        return max(at_us, self.shown_us + self.rules.min_show_ms * 1000 - self._lead_us(), called_us)
 
     def _lead_us(self) -> int:
         """How far ahead a card must be sent for the slowest present phone to show it in time."""
-        slowest_us = max((player.rtt_us for player in self.players if player.connected), default=0)
-        return min(LEAD_CAP_US, slowest_us // 2 + slowest_us // 8)
+        usual_us = max((player.path.usual_us for player in self.players if player.connected), default=0)
+        return min(LEAD_CAP_US, usual_us + LEAD_MARGIN_US)
 
     def _turn_if_due(self, seat: Seat, nth: int, at_us: int) -> None:
         if self.timers["held", seat, nth] <= at_us:
@@ -338,8 +370,8 @@ class Play:
         if move is not None and move.nth == nth:
             self._step(move, at_us)
 
-    def _release(self, at_us: int) -> None:
-        """Lets turns go on that waited for a call (R13)."""
+    def _time_held(self, at_us: int) -> None:
+        """Gives held turns their moment again: a call is awaited, or is not any more (R13)."""
         for seat, move in list(self._held.items()):
             if ("held", seat, move.nth) in self.timers:
                 self.timers["held", seat, move.nth] = self._moment_us(at_us)
@@ -354,14 +386,28 @@ class Play:
         if isinstance(outcome, Refusal):
             return outcome
         self.game = outcome.game
+        if self.over:
+            self._asked = self.question = None
         show_at_us = 0
         if any(isinstance(event, CardTurned) for event in outcome.events):
             show_at_us = max(at_us + self._lead_us(), self.shown_us + self.rules.min_show_ms * 1000)
             self.shown_us = show_at_us
             self._calls.clear()
+            self._late.clear()
         self._tell(outcome.events, show_at_us, verdict)
         self._plan(at_us)
+        for event in outcome.events:
+            if isinstance(event, SeatOut):
+                self._forget_hand(event.seat, at_us)
         return None
+
+    def _forget_hand(self, seat: Seat, at_us: int) -> None:
+        """A seat is out, and so is the hand of its own that was still to be judged (R8, R25)."""
+        if self.question is not None and seat in self.question.seats:
+            self._answer(next(s for s in self.question.seats if s != seat), at_us)
+        if self.contest is not None:
+            self.contest = self.contest.forget(seat)
+            self._plan_contest()
 
     def _tell(
         self,
@@ -369,7 +415,8 @@ class Play:
         show_at_us: int = 0,
         verdict: Verdict | None = None,
     ) -> None:
-        self.happenings.append(Happening(show_at_us, events, self.game.view(), verdict, self.question))
+        evidence = tuple(self._evidence) if verdict is not None else ()
+        self.happenings.append(Happening(show_at_us, events, self.game.view(), verdict, self.question, evidence))
 
     # --- what is to come -----------------------------------------------------------------------------------------
 
@@ -387,7 +434,9 @@ class Play:
         wanted: dict[Timer, int] = {}
         for seat in due.turners:
             if seat not in self._held:
-                wanted["turn", seat, due.nth] = self._turn_us(seat, at_us)
+                # Two kinds, so that a seat gets another time when its presence changes, and only then.
+                kind = "turn_away" if self.players[seat].away else "turn"
+                wanted[kind, seat, due.nth] = self._turn_us(seat, at_us)
         if due.wait is Wait.LAST_HAND:
             wanted["pass", Seat(0), top] = max(at_us, self.shown_us) + LAST_HAND_US
         for seat in due.answers:
@@ -397,14 +446,20 @@ class Play:
         self.timers = wanted | kept
         self._plan_computers(due, at_us)
         if due.contest and (self.contest is None or self.contest.nth != due.contest):
-            self.contest = judge.Contest(due.contest, self.shown_us, self._rivals(due), self.rules.call)
+            self._open_contest(due)
         elif not due.contest:
             self.contest = None
             self.timers.pop(CLOSING, None)
+            self.timers.pop(PINGING, None)
+        elif self.contest is not None:
+            # The card that was to cover it may have been paid away (R7).
+            heard = tuple(h for h in self.contest.heard if not h.hand.cover or h.hand.seat in self._held)
+            self.contest = msgspec.structs.replace(self.contest, heard=heard)
+            self._plan_contest()
 
     def _rivals(self, due: Due) -> frozenset[Seat]:
-        """Whose hand may still be on its way. A computer's never is: it comes down here, at its very moment."""
-        return frozenset(seat for seat in due.slappers if self.players[seat].connected)
+        """Who can still slap: whose phone is there, and computer players."""
+        return frozenset(s for s in due.slappers if self.players[s].connected or self.players[s].computer is not None)
 
     def _turn_us(self, seat: Seat, at_us: int) -> int:
         base_us = max(at_us, self.shown_us)
@@ -416,18 +471,19 @@ class Play:
         return base_us + (AUTO_TURN_WAR_US if self.rules.game is GameName.WAR else AUTO_TURN_US)
 
     def _plan_computers(self, due: Due, at_us: int) -> None:
-        """A computer player reacts to the card on top as a person would: it has seen nothing before it was shown (R31)."""
+        """A computer player reacts to the card on top as a person would: it sees it when it is shown (R31)."""
         nth = due.nth - 1
         for seat, player in enumerate(self.players):
-            timer = ("slap", Seat(seat), nth)
-            if player.computer is None or nth in (0, self._reacted.get(Seat(seat))):
+            if player.computer is None or self._reacted.get(Seat(seat)) == nth:
                 continue
-            if self.rules.calm and due.answers:
-                continue  # R19: a computer takes only what every person let pass
+            mark = self.game.weigh(Slap(Seat(seat), nth))
+            if isinstance(mark, Refusal):
+                continue  # it is out, or the people have the first word (R19)
             self._reacted[Seat(seat)] = nth
-            if Seat(seat) in due.slappers and (due.contest or self._slips(player.computer)):
-                reaction = NormalDist(player.computer.reaction_ms * 1000, max(1, player.computer.spread_ms * 1000))
-                self.timers[timer] = max(at_us, self.shown_us) + max(QUICKEST_COMPUTER_US, self._draw_us(reaction))
+            if mark is Mark.CONTEST or self._slips(player.computer):
+                spread = NormalDist(player.computer.reaction_ms * 1000, max(1, player.computer.spread_ms * 1000))
+                reaction_us = max(QUICKEST_COMPUTER_US, self._draw_us(spread))
+                self.timers["slap", Seat(seat), nth] = max(at_us, self.shown_us) + reaction_us
 
     def _slips(self, computer: Computer) -> bool:
         return not self.rules.calm and self._draw() * 100 < computer.slip_percent
@@ -440,6 +496,38 @@ class Play:
         return max(0, round(spread.inv_cdf(self._draw())))
 
     # --- the contest ---------------------------------------------------------------------------------------------
+
+    def _open_contest(self, due: Due) -> None:
+        computers = frozenset(Seat(seat) for seat, player in enumerate(self.players) if player.computer is not None)
+        self.contest = judge.Contest(due.contest, self.shown_us, self._rivals(due), computers, self.rules.call)
+        self._evidence.clear()
+        for player in self.players:
+            player.credit_us = judge.refilled(player.credit_us)
+        if self.contest.rivals - computers:
+            self.timers[PINGING] = self.shown_us
+
+    def shown(self, seat: Seat, nth: int, late_us: int) -> None:
+        """A phone says how long after its moment it painted the card on top."""
+        if nth == self.game.due().nth - 1:
+            self._late.setdefault(seat, late_us)
+
+    def ponged(self, seat: Seat, at_us: int) -> None:
+        """A ping came back: the seat's path is known up to its sending, and nothing earlier can come from there."""
+        contest, path = self.contest, self.players[seat].path
+        if contest is None or path.rtt_us is None or path.answered_us is None:
+            return
+        mark_us = judge.watermark_us(self.shown_us, self._late.get(seat), path.rtt_us, path.answered_us)
+        self.contest = contest.hear_mark(seat, mark_us + self.players[seat].handicap_ms * 1000)
+        self._plan_contest()
+        self._close_if_due(at_us)
+
+    def _ping(self, at_us: int) -> None:
+        """Asks every phone that may still be earlier, often while hands are likely, seldom when the table sleeps."""
+        if self.contest is None or self._asked is not None:
+            return
+        self.pings.extend(sorted(self.contest.open_to() - self.contest.local))
+        likely = self.contest.heard or at_us - self.shown_us < LIKELY_US
+        self.timers[PINGING] = at_us + (judge.PING_US if likely else PING_SELDOM_US)
 
     def _plan_contest(self) -> None:
         closes_us = self.contest.closes_us() if self.contest is not None else None
@@ -457,12 +545,13 @@ class Play:
             return
         self._close(self.contest, at_us)
 
-    def _close(self, contest: judge.Contest, at_us: int) -> None:
+    def _close(self, contest: judge.Contest, at_us: int, *, ask: bool = True) -> None:
         self.timers.pop(CLOSING, None)
         verdict = contest.verdict(self.number, at_us, lambda n: int(self._draw() * n))
         if verdict is None:  # nobody called in time: the hands cost nothing and the card is still there (R13)
             self.contest = contest.afresh()
-        elif self.rules.judge is JudgeOf.TABLE and judge.too_close(verdict) and self._judges():
+            self._evidence.clear()
+        elif ask and self.rules.judge is JudgeOf.TABLE and judge.too_close(verdict) and self._judges():
             first, second = (hand.seat for hand in verdict.hands[:2])
             self._asked = verdict
             self.question = Question(
@@ -501,7 +590,8 @@ class Play:
 
 NO_CHANCE = Chance(bytes(32))
 CLOSING: Timer = ("contest", Seat(0), 0)
-STANDING = ("turn", "pass", "carry")
+PINGING: Timer = ("ping", Seat(0), 0)
+STANDING = ("turn", "turn_away", "pass", "carry")
 """Kinds of timers that follow from the game's state alone."""
 
-UNSEATED = ("contest", "pass", "limit", "question")
+UNSEATED = ("contest", "ping", "pass", "limit", "question")

@@ -267,16 +267,20 @@ class Stage(StrEnum):
 
 
 class Hand(Value):
-    """What one hand was measured at: the evidence (R18, docs/fairness.md).
+    """What one hand was measured at: the evidence (R18, docs/fairness.md). All in microseconds.
 
-    `reaction_us` is what the phone claimed, null where it had no usable stamps; `accepted_us` is what the dealer
-    ranked; `path_us` what that leaves for the way here; `cover` marks a turn that would have covered the card.
+    `reaction_us` is what the phone claimed, null where it had no usable stamps and the link alone decided.
+    `accepted_us` is what the dealer ranked: the claim, plus `added_us` that neither the link nor the lag credit bore
+    out, plus the handicap (R32). `credit_us` is the lag credit that the claim cost, `path_us` what the claim leaves for
+    the way here. `cover` marks a turn that would have covered the card.
     """
 
     seat: Seat
     reaction_us: int | None
     accepted_us: int
-    path_us: int
+    path_us: int = 0
+    added_us: int = 0
+    credit_us: int = 0
     handicap_us: int = 0
     called: bool = False
     cover: bool = False

@@ -1,7 +1,8 @@
 """The room: one table with its people, and what each of them is told. Sans I/O.
 
-`receive` takes what happened and when, and gives the effects in the order in which they are to be carried out; `wake_at`
-says when it wants to be woken. Knows no socket, no store and no clock of its own, and never which game is played.
+`receive` takes what happened and when, and gives the effects in the order in which they are to be carried out;
+`wake_at` says when it wants to be woken. Knows no socket, no store and no clock of its own, and never which game is
+played.
 """
 
 import base64
@@ -14,7 +15,9 @@ import msgspec
 from engine.cards import full_deck, shuffled
 from engine.game import GameOver, Refusal, Seat, Status, Value
 from engine.table import deal
+from server.judge import CREDIT_START_US
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
+from server.path import Path
 from server.play import SILENT_TURNS, Play
 from server.ports import Luck
 from server.protocol import (
@@ -65,7 +68,13 @@ ConnId = NewType("ConnId", int)
 BREAK_US = 3_000_000
 HOST_AWAY_US = 30_000_000
 REACT_EVERY_US = 1_000_000
-RTT_CAP_US = 1_000_000
+PING_PLAYING_US = 1_000_000
+PING_IDLE_US = 3_000_000
+PING_NEWCOMER_US = 200_000
+PINGS_FOR_NEWCOMER = 5
+SEND_MARGIN_US = 10_000
+"""A card is sent so long before it must be there, beyond what the way usually takes."""
+
 MIN_KEY_LENGTH = 22
 
 
@@ -85,18 +94,32 @@ class Gone(Value):
     conn: ConnId
 
 
+class Ponged(Value):
+    """The ping that was sent to a connection at `sent_us` has come back."""
+
+    conn: ConnId
+    sent_us: int
+
+
 class Woken(Value):
     """Nothing but time has passed."""
 
 
-Input = Said | Gone | Woken
+Input = Said | Gone | Ponged | Woken
 
 
 class Tell(Value):
-    """One message, the same for each of these connections."""
+    """One message, the same for each of these connections; to be sent to each at its own of `send_at_us`, if given."""
 
     conns: tuple[ConnId, ...]
     message: Message
+    send_at_us: tuple[int, ...] = ()
+
+
+class Ping(Value):
+    """Send each of these connections a ping."""
+
+    conns: tuple[ConnId, ...]
 
 
 class HangUp(Value):
@@ -113,7 +136,7 @@ class Save(Value):
     record: TableRecord
 
 
-Effect = Tell | HangUp | Save
+Effect = Tell | Ping | HangUp | Save
 
 
 # --- who is there ------------------------------------------------------------------------------------------------
@@ -128,7 +151,8 @@ class Chair:
     place: Seat | None = None
     gone: bool = False
     silent_turns: int = 0
-    rtt_us: int = 0
+    path: Path = Path()
+    credit_us: int = CREDIT_START_US
     told_rtt_ms: int = 0
 
     @property
@@ -161,10 +185,10 @@ class Chair:
         """What wins are counted under (R28)."""
         return self.record.key_hash or self.id
 
-    def hear_rtt(self, rtt_us: int) -> None:
-        """Takes a round trip, and lets the table see it when it is clearly another than before."""
-        self.rtt_us = rtt_us
-        rtt_ms = round(rtt_us / 1000)
+    def take_path(self, path: Path) -> None:
+        """Takes what is proved of the path, and lets the table see the round trip when it is clearly another."""
+        self.path = path
+        rtt_ms = round((path.rtt_us or 0) / 1000)
         if abs(rtt_ms - self.told_rtt_ms) > max(10, self.told_rtt_ms // 3):
             self.told_rtt_ms = rtt_ms
 
@@ -175,6 +199,7 @@ class Guest:
 
     key_hash: str
     chair: Chair | None
+    path: Path = Path()
     reacted_us: int = -REACT_EVERY_US
 
 
@@ -200,15 +225,15 @@ class Room:
         self.next_deal_us = 0
         self.host_away_us: int | None = None
         self.rightful_host: SeatId | None = None
-        self.empty_since_us = 0
         self._luck = luck
         self._max_spectators = max_spectators
         self._n = 0
+        self._ping_us: int | None = None
+        self._newcomer_pings = 0
         self._now_us = 0
         self._effects: list[Effect] = []
         self._saved = record
         self._shown_table: TableView | None = None
-        self._first_game = True
 
     # --- the way in ----------------------------------------------------------------------------------------------
 
@@ -221,6 +246,8 @@ class Room:
                 self._said(conn, message)
             case Gone(conn):
                 self._lost(conn)
+            case Ponged(conn, sent_us):
+                self._ponged(conn, sent_us)
             case Woken():
                 pass
             case _:
@@ -228,11 +255,15 @@ class Room:
         self._catch_up()
         self._settle()
         effects, self._effects = self._effects, []
+        record = self.record()
+        if record != self._saved:
+            self._saved = record
+            effects.insert(0, Save(record))
         return effects
 
     def wake_at(self) -> int | None:
         """The instant from which `receive(Woken())` has something to do, None while only people can move it."""
-        instants = [self.next_deal_us or None, self._handover_us()]
+        instants = [self.next_deal_us or None, self._handover_us(), self._ping_us]
         if self.play is not None and self.still_since_us is None:
             instants.append(self.play.wake_at())
         return min((instant for instant in instants if instant is not None), default=None)
@@ -255,7 +286,9 @@ class Room:
     def _catch_up(self) -> None:
         """Does what was due by now, each thing as of its own moment."""
         while (due_us := self.wake_at()) is not None and due_us <= self._now_us:
-            if due_us == self._handover_us():
+            if due_us == self._ping_us:
+                self._ping_all()
+            elif due_us == self._handover_us():
                 self._pass_host()
             elif due_us == self.next_deal_us:
                 self.next_deal_us = 0
@@ -263,22 +296,42 @@ class Room:
             elif self.play is not None:
                 self.play.wake(due_us)
                 self._tell_play()
+                self._stand_still(due_us)
 
-    def _stand_still(self) -> None:
+    def _ping_all(self) -> None:
+        """Keeps every phone's path known; the game asks more often while it matters."""
+        self._effects.append(Ping(tuple(self.guests)))
+        self._newcomer_pings = max(0, self._newcomer_pings - 1)
+        pace_us = PING_PLAYING_US if self.play is not None and self.still_since_us is None else PING_IDLE_US
+        self._ping_us = self._now_us + (PING_NEWCOMER_US if self._newcomer_pings else pace_us)
+
+    def _ponged(self, conn: ConnId, sent_us: int) -> None:
+        guest = self.guests.get(conn)
+        if guest is None:
+            return
+        guest.path = guest.path.ponged(sent_us, self._now_us)
+        if guest.chair is None:
+            return
+        guest.chair.take_path(guest.path)
+        if self.play is not None and guest.chair.place is not None and self.still_since_us is None:
+            self.play.ponged(guest.chair.place, self._now_us)
+            self._tell_play()
+
+    def _stand_still(self, at_us: int) -> None:
         """Stops and starts the game's time: a pause, or every person away (R24)."""
         if self.play is None:
             return
         still = self.paused or not self._anybody()
         if still and self.still_since_us is None:
-            self.play.settle(self._now_us)
+            self.play.settle(at_us)
             self._tell_play()
             if self.play is not None:
-                self.still_since_us = self._now_us
+                self.still_since_us = at_us
         elif not still and self.still_since_us is not None:
-            self.play.shift(self._now_us - self.still_since_us)
+            self.play.shift(at_us - self.still_since_us)
             self.still_since_us = None
-            for chair in self.chairs:
-                self._presence_changed(chair)
+            self.play.presence_changed(at_us)
+            self._tell_play()
 
     def _anybody(self) -> bool:
         return any(not chair.away for chair in self.chairs if chair.computer is None and not chair.gone)
@@ -294,13 +347,13 @@ class Room:
                 self._join(conn, message)
             return
         if isinstance(message, Sync):
-            if guest is not None and guest.chair is not None:
-                guest.chair.hear_rtt(min(message.rtt_us, RTT_CAP_US))
             self._effects.append(Tell((conn,), Synced(message.sent_us, self._now_us)))
             return
         if guest is None:
             self._refuse(conn, message, Why.JOIN_FIRST)
             return
+        if guest.chair is not None and not isinstance(message, Shown):
+            self._acted(guest.chair)
         refusal = self._answer(conn, guest, message)
         match refusal:
             case None:
@@ -326,7 +379,7 @@ class Room:
             return
         key = join.key if len(join.key) >= MIN_KEY_LENGTH else _new_key(self._luck)
         key_hash = hashlib.sha256(key.encode()).hexdigest()
-        chair = next((c for c in self.chairs if c.record.key_hash == key_hash and not c.gone), None)
+        chair = self._chair_of(key_hash)
         if chair is None:
             refusal = self._newcomer_refused(join)
             if refusal is not None:
@@ -337,11 +390,16 @@ class Room:
         self.guests[conn] = Guest(key_hash, chair)
         if chair is not None:
             self._take_seat(conn, chair)
+        self._newcomer_pings = PINGS_FOR_NEWCOMER
+        self._ping_us = self._now_us
         self._effects.append(
             Tell((conn,), Welcome(self.code, key, chair.id if chair is not None else None, self._now_us))
         )
         self._settle_table(but=conn)
         self._show_all(conn)
+
+    def _chair_of(self, key_hash: str) -> Chair | None:
+        return next((c for c in self.chairs if c.record.key_hash == key_hash and not c.gone), None)
 
     def _newcomer_refused(self, join: Join) -> tuple[Why, str] | None:
         if self.locked:
@@ -376,19 +434,25 @@ class Room:
             self.guests.pop(chair.conn, None)
             self._effects.append(HangUp(chair.conn, Closing.SEAT_TAKEN_OVER, "your seat is in use on another device"))
         chair.conn = conn
-        chair.rtt_us = 0
+        chair.path = Path()
+        chair.silent_turns = 0
         self._came(chair)
-        if chair.id == self.rightful_host:
-            self.host, self.rightful_host = chair.id, None
+
+    def _acted(self, chair: Chair) -> None:
+        """Somebody does something, and so is not silent (R24)."""
+        was_away, chair.silent_turns = chair.away, 0
+        if was_away:
+            self._came(chair)
 
     def _came(self, chair: Chair) -> None:
-        chair.silent_turns = 0
-        self._presence_changed(chair)
+        if chair.id == self.rightful_host:
+            self.host, self.rightful_host = chair.id, None
+        self._presence_changed()
 
-    def _presence_changed(self, chair: Chair) -> None:
-        self._stand_still()
-        if self.play is not None and chair.place is not None and self.still_since_us is None:
-            self.play.presence_changed(chair.place, self._now_us)
+    def _presence_changed(self) -> None:
+        self._stand_still(self._now_us)
+        if self.play is not None and self.still_since_us is None:
+            self.play.presence_changed(self._now_us)
             self._tell_play()
 
     def _lost(self, conn: ConnId) -> None:
@@ -396,11 +460,11 @@ class Room:
         if guest is None or guest.chair is None or guest.chair.conn != conn:
             return
         guest.chair.conn = None
-        self._presence_changed(guest.chair)
+        self._presence_changed()
 
     def _heir(self) -> Chair | None:
         """The longest-seated person present (R26)."""
-        return next((c for c in self.chairs if c.connected and not c.gone), None)
+        return next((c for c in self.chairs if c.computer is None and not c.away and not c.gone), None)
 
     def _handover_us(self) -> int | None:
         """When the host has been away for so long that somebody present takes over (R26)."""
@@ -425,15 +489,16 @@ class Room:
             self.host = self.rightful_host or self._next_host()
             self.rightful_host = None
         if self.play is not None and chair.place is not None:
-            self.play.leave(chair.place, self._now_us)
+            # While the game stands still, so does its time.
+            self.play.leave(chair.place, self._now_us if self.still_since_us is None else self.still_since_us)
             self._tell_play()
         if self.play is None or chair.place is None:
             self.chairs = [c for c in self.chairs if c is not chair]
-        self._stand_still()
+        self._stand_still(self._now_us)
 
     def _next_host(self) -> SeatId | None:
         people = [c for c in self.chairs if c.computer is None and not c.gone]
-        return next((c.id for c in sorted(people, key=lambda c: not c.connected)), None)
+        return next((c.id for c in sorted(people, key=lambda c: c.away)), None)
 
     # --- what people ask -----------------------------------------------------------------------------------------
 
@@ -443,7 +508,11 @@ class Room:
                 return self._move(guest, message)
             case Point(question, seat):
                 return self._point(guest, question, seat)
-            case Shown():
+            case Shown(game, nth, late_us):
+                if self.play is not None and guest.chair is not None and guest.chair.place is not None:
+                    if game != self.games:
+                        return Why.OTHER_GAME
+                    self.play.shown(guest.chair.place, nth, late_us)
                 return None
             case React(emoji):
                 return self._react(guest, emoji)
@@ -471,8 +540,6 @@ class Room:
             return Why.NOT_PLAYING
         if move.game != self.games:
             return Why.OTHER_GAME
-        if guest.chair.silent_turns >= SILENT_TURNS:
-            self._came(guest.chair)
         if self.paused:
             return Why.PAUSED
         seat, at_us = guest.chair.place, self._now_us
@@ -524,12 +591,16 @@ class Room:
     def _sit(self, conn: ConnId, guest: Guest, sit: Sit) -> Why | tuple[Why, str] | None:
         if guest.chair is not None:
             return Why.ALREADY_SEATED
-        refusal = self._newcomer_refused(Join(sit.name, sit.face))
-        if refusal is None:
-            guest.chair = self._seat_person(sit, guest.key_hash)
-            self._effects.append(Tell((conn,), Seated(guest.chair.id)))
-            self._take_seat(conn, guest.chair)
-        return refusal
+        chair = self._chair_of(guest.key_hash)  # on another device
+        if chair is None:
+            refusal = self._newcomer_refused(Join(sit.name, sit.face))
+            if refusal is not None:
+                return refusal
+            chair = self._seat_person(sit, guest.key_hash)
+        guest.chair = chair
+        self._effects.append(Tell((conn,), Seated(chair.id)))
+        self._take_seat(conn, chair)
+        return None
 
     def _command(self, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
         match message:
@@ -541,7 +612,7 @@ class Room:
                 if self.play is None:
                     return Why.NOT_PLAYING
                 self.paused = on
-                self._stand_still()
+                self._stand_still(self._now_us)
             case EndGame():
                 if self.play is None:
                     return Why.NOT_PLAYING
@@ -553,8 +624,9 @@ class Room:
                     return Why.ALREADY_PLAYING
                 if conflicts := rules.conflicts():
                     return Why.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
-                self.rules = rules
-                self._name_children()
+                made_up, self.rules = self.rules.plain_names, rules
+                if rules.plain_names and not made_up:
+                    self._name_children()
             case AddComputer():
                 if len(self.chairs) >= MAX_SEATS:
                     return Why.TABLE_FULL, "every seat at this table is taken"
@@ -591,10 +663,9 @@ class Room:
         self.chairs.append(Chair(seat))
 
     def _name_children(self) -> None:
-        if self.rules.plain_names:
-            for chair in self.chairs:
-                if chair.computer is None:
-                    chair.record = msgspec.structs.replace(chair.record, name=self._name(""))
+        for chair in self.chairs:
+            if chair.computer is None:
+                chair.record = msgspec.structs.replace(chair.record, name=self._name(""))
 
     # --- games ---------------------------------------------------------------------------------------------------
 
@@ -632,18 +703,22 @@ class Room:
             Seat(dealer),
             tuple(chair.computer is None for chair in self.chairs),
         )
-        show_jacks, self._first_game = self.rules.show_jacks and self._first_game, False
+        show_jacks = self.rules.show_jacks and self.games == 1
         self.play = Play(
             game, self.rules, self.games, tuple(self.chairs), self._luck, at_us=at_us, show_jacks=show_jacks
         )
         self._settle_table()
         self._tell_play()
-        self._stand_still()
+        self._stand_still(at_us)
 
     def _tell_play(self) -> None:
         """Passes on what has happened in the game, and ends it when it is over."""
         if self.play is None:
             return
+        if self.play.pings:
+            conns = (self.chairs[seat].conn for seat in self.play.pings)
+            self._effects.append(Ping(tuple(conn for conn in conns if conn is not None)))
+            self.play.pings.clear()
         happenings, self.play.happenings = self.play.happenings, []
         ending = next((e for h in happenings for e in h.events if isinstance(e, GameOver)), None)
         if ending is not None:
@@ -651,19 +726,10 @@ class Room:
                 key = self.chairs[winner].score_key
                 self.scores[key] = self.scores.get(key, 0) + 1
             self.winners = tuple(self.chairs[winner].id for winner in ending.winners)
-            self._save()
         for happening in happenings:
             self._n += 1
-            self._tell_everybody(
-                Update(
-                    self._n,
-                    happening.show_at_us,
-                    happening.events,
-                    happening.view,
-                    happening.verdict,
-                    happening.question,
-                )
-            )
+            h = happening
+            self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
         if ending is not None:
             self._end_game()
 
@@ -679,7 +745,7 @@ class Room:
     # --- what people are told ------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Brings break, table and record to what the state asks for, at the end of everything received."""
+        """Brings break, host and table to what the state asks for, at the end of everything received."""
         if self.stage is Stage.BREAK:
             if not self._ready():
                 self.stage, self.next_deal_us = Stage.LOBBY, 0
@@ -688,16 +754,15 @@ class Room:
             elif not self.next_deal_us:
                 self.next_deal_us = self._now_us + BREAK_US
         host = self._chair(self.host) if self.host is not None else None
-        if host is None or host.connected:
+        if host is None or not host.away:
             self.host_away_us = None
         elif self.host_away_us is None:
             self.host_away_us = self._now_us
         if self.play is not None:
             self.play.spectators = sum(guest.chair is None for guest in self.guests.values())
-        if self.guests:
-            self.empty_since_us = self._now_us
+        if not self.guests:
+            self._ping_us = None
         self._settle_table()
-        self._save()
 
     def _settle_table(self, but: ConnId | None = None) -> None:
         table = self._table()
@@ -705,14 +770,7 @@ class Room:
             return
         self._shown_table = table
         self._n += 1
-        self._save()
         self._tell_everybody(Update(self._n, 0, table=table), but)
-
-    def _save(self) -> None:
-        record = self.record()
-        if record != self._saved:
-            self._saved = record
-            self._effects.append(Save(record))
 
     def _table(self) -> TableView:
         return TableView(
@@ -747,17 +805,23 @@ class Room:
         )
 
     def _show_all(self, conn: ConnId) -> None:
-        """The whole table and game, for somebody who has just come in; held like the last card where that is to come."""
+        """The whole table and game, for somebody who has just come in; held like the last card if that is to come."""
         table = self._table()
         view = self.play.game.view() if self.play is not None else None
         question = self.play.question if self.play is not None else None
-        show_at_us = self.play.shown_us if self.play is not None and self.play.shown_us > self._now_us else 0
+        show_at_us = self.play.shown_us if self.play is not None and view is not None and view.turned else 0
+        show_at_us = show_at_us if show_at_us > self._now_us else 0
         self._effects.append(Tell((conn,), Update(self._n, show_at_us, view=view, question=question, table=table)))
 
     def _tell_everybody(self, message: Message, but: ConnId | None = None) -> None:
         conns = tuple(conn for conn in self.guests if conn != but)
-        if conns:
-            self._effects.append(Tell(conns, message))
+        if not conns:
+            return
+        send_at_us: tuple[int, ...] = ()
+        if isinstance(message, Update) and message.show_at_us > self._now_us:
+            # No phone holds the card much earlier than it may show it (R3).
+            send_at_us = tuple(message.show_at_us - self.guests[conn].path.usual_us - SEND_MARGIN_US for conn in conns)
+        self._effects.append(Tell(conns, message, send_at_us))
 
 
 def _new_key(luck: Luck) -> str:

@@ -315,7 +315,8 @@ class Session:
 
     def _show(self, update: Update, came_us: int) -> None:
         self._vain_moves.clear()
-        due_us = self._show_us(update, came_us)
+        # A card that came late is late: the dealer must know how long its painting may hold up a hand.
+        due_us = self.clock.own_us(update.show_at_us) if update.show_at_us else came_us
         if update.table is not None:
             self.table = update.table
         if update.view is not None or self._whole:

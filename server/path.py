@@ -1,0 +1,63 @@
+"""What the server can prove about one phone's network path, from pings alone (docs/fairness.md).
+
+A ping carries bytes that nobody can foresee and shares the stream with the cards; its pong shares the stream with the
+slaps. Nothing here is the phone's own word. A path is a value: instants in, a new path out.
+"""
+
+import msgspec
+
+from engine.game import Value
+
+LOWEST_OF_US = 30_000_000
+"""The lowest round trip is that of the last half minute: a phone may move to a longer path."""
+
+
+class RoundTrip(Value):
+    """One ping answered: how long it took and when the pong came."""
+
+    rtt_us: int
+    at_us: int
+
+
+class Path(Value):
+    """The path to and from one connection. All times in microseconds, instants on the room's clock.
+
+    `lows` holds the round trips that are, or may yet become, the lowest of the last half minute, rising in both
+    fields. `last_rtt_us` is the last one. `smooth_us` and `spread_us` follow the usual round trip and how much it varies (RFC 6298, section 2).
+    `answered_us` is when the last ping that came back had been sent.
+    """
+
+    lows: tuple[RoundTrip, ...] = ()
+    smooth_us: int = 0
+    spread_us: int = 0
+    answered_us: int | None = None
+    last_rtt_us: int = 0
+
+    def ponged(self, sent_us: int, at_us: int) -> "Path":
+        """The path after the pong for the ping sent at `sent_us` came at `at_us`."""
+        rtt_us = max(0, at_us - sent_us)
+        since_us = at_us - LOWEST_OF_US
+        lows = tuple(low for low in self.lows if low.rtt_us < rtt_us and low.at_us > since_us)
+        if self.lows:
+            spread_us = self.spread_us + (abs(rtt_us - self.smooth_us) - self.spread_us) // 4
+            smooth_us = self.smooth_us + (rtt_us - self.smooth_us) // 8
+        else:
+            smooth_us, spread_us = rtt_us, rtt_us // 2
+        return Path((*lows, RoundTrip(rtt_us, at_us)), smooth_us, spread_us, sent_us, rtt_us)
+
+    def capped(self, kernel_rtt_us: int) -> "Path":
+        """The path of a phone that is the kernel's own peer: no round trip is believed far above the kernel's."""
+        return msgspec.structs.replace(
+            self,
+            lows=tuple(msgspec.structs.replace(low, rtt_us=min(low.rtt_us, kernel_rtt_us)) for low in self.lows),
+        )
+
+    @property
+    def rtt_us(self) -> int | None:
+        """The lowest recent round trip, None while no ping has come back."""
+        return self.lows[0].rtt_us if self.lows else None
+
+    @property
+    def usual_us(self) -> int:
+        """How long a card usually takes to get there: half of a round trip that few exceed."""
+        return (self.smooth_us + 2 * self.spread_us) // 2

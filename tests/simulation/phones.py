@@ -1,0 +1,239 @@
+"""Phones as the dealer cannot see them: a screen with frames, a thread that janks, a clock that is off, a hand.
+
+A phone runs the real client session; the truth of its hand is known only here. Honest phones send what their clocks
+read, liars what suits them.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from clients.sdk.session import Session
+from engine.game import CardTurned, PileWon
+from engine.rules import Rules
+from server.protocol import DoSlap, Join, Message, Shown, Stage, Sync, Update, write
+from tests.simulation.links import Blocks, Network, ways
+
+FRAME_US = 1_000_000 / 60
+
+
+@dataclass(frozen=True, slots=True)
+class Human:
+    """How somebody reacts, in ms; nobody is quicker than `quickest_ms`."""
+
+    mean_ms: float = 600
+    spread_ms: float = 120
+    quickest_ms: float = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Liar:
+    """What a phone does to win. An honest one does none of it. All in ms.
+
+    `lie_ms` is taken off every claimed reaction, or `claim_ms` claimed whatever it was; `paint_ms` is claimed as delay
+    of the painting and taken off the reaction; pongs and clock questions are held back.
+    """
+
+    lie_ms: float = 0
+    claim_ms: float = 0
+    paint_ms: float = 0
+    pong_delay_ms: float = 0
+    sync_delay_ms: float = 0
+
+
+HONEST = Liar()
+
+
+@dataclass(slots=True)
+class Truth:
+    """What really happened on one slap card at one phone, in true microseconds."""
+
+    painted_us: int
+    reaction_us: int
+    hand_us: int | None = None
+    arrived_us: int | None = None
+    stamp_us: int | None = None
+
+
+@dataclass
+class Phone:
+    """One phone, its person and its network. `at` schedules on true time; `deliver` gives a frame to the server."""
+
+    name: str
+    network: Network
+    luck: random.Random
+    at: Callable[[float, Callable[[], None]], None]
+    now: Callable[[], int]
+    deliver: Callable[["Phone", bytes], None]
+    deliver_pong: Callable[["Phone", object], None]
+    human: Human = Human()
+    liar: Liar = HONEST
+    jank: float = 0.0
+    session: Session = field(init=False)
+    truths: dict[tuple[int, int], Truth] = field(default_factory=dict)
+    shown: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.session = Session(Join(self.name, "🙂"), self.luck.random)
+        self.down, self.up = ways(self.network, self.luck)
+        self.blocks = Blocks(random.Random(self.luck.random()), self.jank, 20, 80)
+        self.offset_us = self.luck.randrange(10**6, 10**10)
+        self.drift = self.luck.uniform(-50e-6, 50e-6)
+        self.phase_us = self.luck.uniform(0, FRAME_US)
+        self._alarm_us: float | None = None
+        self._game = 0
+
+    # --- clocks and screen ---
+
+    def own_us(self, true_us: float) -> int:
+        """What this phone's clock reads."""
+        return round(self.offset_us + true_us * (1 + self.drift))
+
+    def true_us(self, own_us: float) -> float:
+        """When this phone's clock reads that."""
+        return (own_us - self.offset_us) / (1 + self.drift)
+
+    def frame_us(self, true_us: float) -> float:
+        """The first frame of the screen after that, when the page's thread is free to draw it."""
+        free_us = self.blocks.out_of(true_us)
+        frames = -(-(free_us - self.phase_us) // FRAME_US)
+        return self.phase_us + frames * FRAME_US
+
+    # --- the network ---
+
+    def connect(self) -> None:
+        """Dials and joins."""
+        self.session.opened(self.own_us(self.now()))
+        self._flush()
+
+    def send_down(self, frame: bytes) -> None:
+        """The server has sent a frame."""
+        arrived_us = self.down.arrival_us(self.now())
+        self.at(arrived_us, lambda: self.at(self.blocks.out_of(arrived_us), lambda: self._received(frame)))
+
+    def ping_down(self, token: object) -> None:
+        """The server has sent a ping: the network process answers, whatever the page is doing."""
+        answered_us = self.down.arrival_us(self.now()) + self.liar.pong_delay_ms * 1000
+        self.at(answered_us, lambda: self.at(self.up.arrival_us(answered_us), lambda: self.deliver_pong(self, token)))
+
+    def _flush(self) -> None:
+        for frame in self.session.take_frames():
+            self._send_up(frame)
+
+    def _send_up(self, frame: bytes) -> None:
+        self.at(self.up.arrival_us(self.now()), lambda: self.deliver(self, frame))
+
+    def say(self, message: Message) -> None:
+        """Sends a message as the page does."""
+        self.session.say(message)
+        self._flush()
+
+    # --- the page ---
+
+    def _received(self, frame: bytes) -> None:
+        self.session.received(frame, self.own_us(self.now()))
+        self._run()
+
+    def _run(self) -> None:
+        now_us = self.now()
+        self.session.wake(self.own_us(now_us))
+        for happening in self.session.take_happenings():
+            if isinstance(happening, Update):
+                self._look(happening)
+        for frame in self.session.take_frames():
+            if self.liar.sync_delay_ms and Sync.__struct_config__.tag.encode() in frame[:10]:  # type: ignore[union-attr]
+                self.at(now_us + self.liar.sync_delay_ms * 1000, lambda f=frame: self._send_up(f))  # type: ignore[misc]
+            else:
+                self._send_up(frame)
+        wake_us = self.session.wake_at_us()
+        if wake_us is not None:
+            due_us = max(self.true_us(wake_us), now_us) + 1
+            if self._alarm_us is None or due_us < self._alarm_us:
+                self._alarm_us = due_us
+                self.at(due_us, lambda: self._rang(due_us))
+
+    def _rang(self, due_us: float) -> None:
+        if self._alarm_us == due_us:
+            self._alarm_us = None
+            self._run()
+
+    def _look(self, update: Update) -> None:
+        """What the person sees: a turned card is on the screen with the next frame."""
+        table, view = self.session.table, self.session.view
+        if table is None or view is None:
+            return
+        turned = [event for event in update.events if isinstance(event, CardTurned)]
+        if turned:
+            painted_us = self.frame_us(self.now())
+            self.at(painted_us, lambda: self._painted(round(painted_us)))
+        elif any(isinstance(event, PileWon) for event in update.events) or (update.view and view.turned == 0):
+            self._plan_turn(self.now())
+
+    def _painted(self, painted_us: int) -> None:
+        session = self.session
+        assert session.table is not None and session.view is not None
+        top = session.top
+        if session.table.stage is not Stage.PLAYING or top is None:
+            return
+        card = (session.table.game, top.nth)
+        self.shown[card] = painted_us
+        session.painted(self.own_us(painted_us))
+        if self.liar.paint_ms:
+            session.take_frames()
+            late_us = round(self.liar.paint_ms * 1000)
+            session.say(Shown(*card, late_us + 8_000))
+        self._flush()
+        if is_slap_card(session.table.rules, [card.face for card in session.view.landed]):
+            if session.place in range(len(session.view.seats)):
+                self._react(card, painted_us)
+        else:
+            self._plan_turn(painted_us)
+
+    def _plan_turn(self, from_us: int) -> None:
+        view, place = self.session.view, self.session.place
+        if view is not None and place in view.turners:
+            turned = view.turned
+            self.at(from_us + self.luck.uniform(150_000, 350_000), lambda: self._turn(turned))
+
+    def _turn(self, turned: int) -> None:
+        view = self.session.view
+        if view is not None and view.turned == turned and self.session.my_turn:
+            self.session.turn(self.own_us(self.now()))
+            self._flush()
+
+    def _react(self, card: tuple[int, int], painted_us: int) -> None:
+        ms = max(self.human.quickest_ms, self.luck.gauss(self.human.mean_ms, self.human.spread_ms))
+        self.truths[card] = truth = Truth(painted_us, round(ms * 1000))
+        self.at(painted_us + truth.reaction_us, lambda: self._hand(card, truth))
+
+    def _hand(self, card: tuple[int, int], truth: Truth) -> None:
+        session = self.session
+        if session.table is None or session.top is None or (session.table.game, session.top.nth) != card:
+            return  # the dealer has spoken, and this person has seen it
+        hand_us = self.now()
+        truth.hand_us = hand_us
+        truth.stamp_us = session.clock.room_us(self.own_us(hand_us))
+        dispatched_us = self.blocks.out_of(hand_us + self.luck.uniform(500, 2_000))
+        self.at(dispatched_us, lambda: self._slap(card, truth))
+
+    def _slap(self, card: tuple[int, int], truth: Truth) -> None:
+        claimed_us = self.own_us(truth.painted_us + truth.reaction_us) - self.own_us(truth.painted_us)
+        lie_us = (self.liar.lie_ms + self.liar.paint_ms) * 1000
+        claimed_us = round(self.liar.claim_ms * 1000) or max(round(claimed_us - lie_us), 101_000)
+        if claimed_us > truth.reaction_us:
+            claimed_us = truth.reaction_us
+        message = DoSlap(*card, claimed_us)
+        arrived_us = self.up.arrival_us(self.now())
+        truth.arrived_us = arrived_us
+        self.at(arrived_us, lambda: self.deliver(self, write(message)))
+
+
+def is_slap_card(rules: Rules, faces: list[str]) -> bool:
+    """Whether the last of these landed cards may be slapped (R11)."""
+    ranks = [face[0] for face in faces]
+    return (
+        ranks[-1] == "J"
+        or (rules.queens and ranks[-1] == "Q")
+        or (rules.doubles and ranks[-2:-1] == ranks[-1:])
+        or (rules.sandwiches and len(ranks) > 2 and ranks[-3] == ranks[-1])
+    )

@@ -1,0 +1,172 @@
+"""A world on a made-up clock: one real room, phones with links between, and everything that happened, on record."""
+
+import heapq
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine.cards import Chance
+from engine.rules import Rules
+from server.protocol import EndGame, SetRules, Stage, Start, Update, Verdict, read_from_phone, write
+from server.room import ConnId, HangUp, Input, Ping, Ponged, Room, Said, Save, Tell, Woken
+from server.store.port import TableRecord
+from tests.simulation.links import Network
+from tests.simulation.phones import HONEST, Human, Liar, Phone, Truth
+
+CARDS_A_GAME = 24
+"""The host ends a game after so many cards, before anybody runs out of them."""
+
+
+class SeededLuck:
+    """Chance that can be had again."""
+
+    def __init__(self, luck: random.Random) -> None:
+        self._luck = luck
+
+    def draw(self) -> Chance:
+        """32 bytes."""
+        return Chance(self._luck.randbytes(32))
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Who sits at the table, and over which network."""
+
+    network: Network
+    human: Human = Human()
+    liar: Liar = HONEST
+    jank: float = 0.0
+
+
+@dataclass(slots=True)
+class Judged:
+    """One contested slap card: the verdict, and the truth of every phone."""
+
+    verdict: Verdict
+    at_us: int
+    truths: list[Truth]
+    rtts_us: list[int]
+    shown_us: int
+
+
+@dataclass
+class World:
+    """One table of phones in virtual time."""
+
+    players: Sequence[Player]
+    seed: int
+    rules: Rules = Rules(queens=True, doubles=True, sandwiches=True, min_show_ms=300)
+    now_us: int = 1_000_000
+    judged: list[Judged] = field(default_factory=list)
+    marks: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._luck = random.Random(self.seed)
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self._alarm_us: int | None = None
+        self.room = Room(TableRecord("SLAPPY", Rules()), SeededLuck(random.Random(self._luck.random())))
+        self._outboxes: list[deque[tuple[float, bytes]]] = []
+        self.phones = [
+            Phone(
+                f"Phone {number}",
+                player.network,
+                random.Random(self._luck.random()),
+                self.at,
+                lambda: self.now_us,
+                lambda phone, frame: self._arrived(phone, frame),
+                lambda phone, sent_us: self._ponged(phone, sent_us),
+                player.human,
+                player.liar,
+                player.jank,
+            )
+            for number, player in enumerate(self.players)
+        ]
+        self._outboxes = [deque() for _ in self.phones]
+        for phone in self.phones:
+            phone.connect()
+
+    def at(self, at_us: float, call: Callable[[], None]) -> None:
+        """Calls at that moment of true time."""
+        self._count += 1
+        heapq.heappush(self._heap, (max(at_us, self.now_us), self._count, call))
+
+    def run(self, contests: int) -> list[Judged]:
+        """Plays until so many slap cards have been judged."""
+        while len(self.judged) < contests:
+            at_us, _, call = heapq.heappop(self._heap)
+            self.now_us = max(self.now_us, round(at_us))
+            call()
+            self._host()
+        return self.judged
+
+    # --- the host's part ---
+
+    def _host(self) -> None:
+        room = self.room
+        host = next((chair.conn for chair in room.chairs if chair.id == room.host), None)
+        if host is None:
+            return
+        if room.stage is Stage.LOBBY and len(room.guests) == len(self.phones) and room.games == 0:
+            if room.rules != self.rules:
+                self._receive(Said(host, SetRules(self.rules)))
+            self._receive(Said(host, Start()))
+        elif room.play is not None and room.play.game.due().contest == 0:
+            view = room.play.game.view()
+            if view.turned >= CARDS_A_GAME or any(seat.cards == 0 for seat in view.seats):
+                self._receive(Said(host, EndGame()))
+
+    def _arrived(self, phone: Phone, frame: bytes) -> None:
+        self._receive(Said(ConnId(self.phones.index(phone)), read_from_phone(frame)))
+
+    def _ponged(self, phone: Phone, sent_us: object) -> None:
+        assert isinstance(sent_us, int)
+        self._receive(Ponged(ConnId(self.phones.index(phone)), sent_us))
+
+    def _receive(self, happened: Input) -> None:
+        for effect in self.room.receive(happened, self.now_us):
+            match effect:
+                case Tell(conns, message, send_at_us):
+                    frame = write(message)
+                    if isinstance(message, Update) and message.verdict is not None:
+                        self._record(message.verdict)
+                    for conn, due_us in zip(conns, send_at_us or (0,) * len(conns), strict=True):
+                        self._send(conn, frame, due_us)
+                case Ping(conns):
+                    for conn in conns:
+                        self.phones[conn].ping_down(self.now_us)
+                case HangUp() | Save():
+                    pass
+        wake_us = self.room.wake_at()
+        if wake_us is not None and (self._alarm_us is None or wake_us < self._alarm_us):
+            self._alarm_us = wake_us
+            self.at(wake_us, lambda: self._woke(wake_us))
+
+    def _woke(self, due_us: int) -> None:
+        if self._alarm_us == due_us:
+            self._alarm_us = None
+        self._receive(Woken())
+
+    def _send(self, conn: int, frame: bytes, due_us: int) -> None:
+        outbox = self._outboxes[conn]
+        if not outbox and due_us <= self.now_us:
+            self.phones[conn].send_down(frame)
+            return
+        due_us = max(due_us, outbox[-1][0] if outbox else 0)
+        outbox.append((due_us, frame))
+        self.at(due_us, lambda: self._send_held(conn))
+
+    def _send_held(self, conn: int) -> None:
+        outbox = self._outboxes[conn]
+        while outbox and outbox[0][0] <= self.now_us:
+            self.phones[conn].send_down(outbox.popleft()[1])
+
+    def _record(self, verdict: Verdict) -> None:
+        card = (verdict.game, verdict.nth)
+        at_seats = [chair.conn for chair in self.room.chairs]
+        truths = [self.phones[conn].truths.get(card) if conn is not None else None for conn in at_seats]
+        if all(truth is not None for truth in truths):
+            rtts = [chair.path.rtt_us or 0 for chair in self.room.chairs]
+            shown_us = self.room.play.shown_us if self.room.play is not None else 0
+            self.judged.append(Judged(verdict, self.now_us, [t for t in truths if t is not None], rtts, shown_us))
