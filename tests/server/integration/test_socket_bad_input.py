@@ -1,4 +1,4 @@
-"""What should not come over the wire: it gets its typed answer, changes nothing, disturbs nobody else (P1 to P5, P11)."""
+"""What should not come over the wire gets its typed answer, changes nothing and disturbs nobody (P1 to P5, P11)."""
 
 import urllib.error
 import urllib.request
