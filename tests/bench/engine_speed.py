@@ -3,7 +3,8 @@
     python -m tests.bench.engine_speed
 
 What is timed is the deal, and for every move one `due`, the making of the move and one `step`; every slap card is won
-by one of those who may slap it, drawn by lot. The luck is drawn beforehand.
+by one of those who may slap it, drawn by lot. The luck is drawn beforehand. Seconds are of
+processor time, so that other work on the machine does not count.
 """
 
 import argparse
@@ -57,9 +58,7 @@ def main() -> None:
             games += 1
         figures.append(games / took)
         each_us = took / moves * 1e6
-        print(
-            f"run {run + 1}: {games} games of {moves / games:.0f} moves in {took:.2f} s of processor time, {each_us:.2f} µs a move"
-        )
+        print(f"run {run + 1}: {games} games of {moves / games:.0f} moves in {took:.2f} s, {each_us:.2f} µs a move")
     print(f"standard Slapjack, {SEATS} seats, one core, {platform.python_implementation()} {platform.python_version()}")
     print(f"games_per_second={median(figures):.0f} slowest={min(figures):.0f} fastest={max(figures):.0f}")
 
