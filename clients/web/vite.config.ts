@@ -27,14 +27,8 @@ function firstLoadBudget(): Plugin {
 // Where the game server is while the page is being worked on.
 const server = process.env.SLAPJACK_DEV_SERVER ?? "http://127.0.0.1:8000";
 
-export default defineConfig(({ mode }) => ({
+export default defineConfig({
   plugins: [svelte(), firstLoadBudget()],
   build: { assetsInlineLimit: 0, target: "es2022" },
   server: { proxy: { "/api": server, "/ws": { target: server, ws: true } } },
-  resolve: mode === "test" ? { conditions: ["browser"] } : {},
-  test: {
-    environment: "happy-dom",
-    include: ["src/**/*.test.ts"],
-    restoreMocks: true,
-  },
-}));
+});

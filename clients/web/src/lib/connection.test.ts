@@ -160,7 +160,10 @@ describe("the room's clock", () => {
 
   it("takes a line for dead that does not answer", () => {
     const { world } = open();
-    world.pass(8_000);
+    answer(world);
+    world.pass(2_000);
+    expect(world.sockets).toHaveLength(1);
+    world.pass(2_000);
     expect(world.sockets).toHaveLength(2);
   });
 });

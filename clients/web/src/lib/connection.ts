@@ -46,7 +46,9 @@ const QUICK_SYNCS = 8;
 const QUICK_SYNC_MS = 60;
 const SYNC_MS = 3_000;
 /** A question about the clock that stays unanswered for so long: the line is dead, whatever the socket says. */
-const DEAD_MS = 4_500;
+const DEAD_MS = 3_000;
+/** Until then it is asked again, so often. */
+const DOUBT_MS = 500;
 /** A timer so much behind its time: the phone was asleep. */
 const ASLEEP_MS = 2_000;
 const OPEN = 1;
@@ -185,7 +187,7 @@ export class Connection {
   }
 
   #send(message: FromPhone): void {
-    this.#socket?.send(encode(message, { ignoreUndefined: true }));
+    if (this.#socket?.readyState === OPEN) this.#socket.send(encode(message, { ignoreUndefined: true }));
   }
 
   #sync(): void {
@@ -196,10 +198,11 @@ export class Connection {
       return;
     }
     const sentUs = Math.round(nowMs * 1000);
+    const unanswered = this.#askedSinceMs !== null;
     this.#asked.add(sentUs);
     this.#askedSinceMs ??= nowMs;
     this.#send({ t: "sync", sent_us: sentUs, rtt_us: Math.round((this.clock.rttMs() ?? 0) * 1000) });
-    const waitMs = this.#quickLeft > 0 ? QUICK_SYNC_MS : SYNC_MS;
+    const waitMs = this.#quickLeft > 0 ? QUICK_SYNC_MS : unanswered ? DOUBT_MS : SYNC_MS;
     this.#quickLeft = Math.max(0, this.#quickLeft - 1);
     this.#stopSync = this.world.later(() => {
       if (this.world.nowMs() - nowMs > waitMs + ASLEEP_MS) {

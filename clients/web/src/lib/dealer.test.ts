@@ -23,8 +23,8 @@ describe("the dealer", () => {
 
   it("names the card that was turned, and says you to you", () => {
     const events: AnyEvent[] = [{ event: "card_turned", seat: 1, nth: 1, face: "JS" }];
-    expect(line(events, 0)).toBe("Joe: the Jack of Spades");
-    expect(line(events, 1)).toBe("You: the Jack of Spades");
+    expect(line(events, 0)).toBe("Joe: the Jack of Spades.");
+    expect(line(events, 1)).toBe("You: the Jack of Spades.");
   });
 
   it("says by how much a contested slap was won", () => {
@@ -34,6 +34,14 @@ describe("the dealer", () => {
     expect(line(events, 1, verdict)).toBe("Mia was first by 34 ms and takes 12 cards.");
     const close = { ...verdict, hands: [hand(0, 400), hand(1, 400.4)] };
     expect(line(events, 1, close)).toBe("Mia was first by 0.4 ms and takes 12 cards.");
+  });
+
+  it("says when the lot had to decide", () => {
+    const events: AnyEvent[] = [{ event: "pile_won", seat: 0, nth: 1, cards: 3 }];
+    const hands = [hand(0, 200), hand(1, 200)];
+    expect(line(events, 1, { game: 1, nth: 1, winner: 0, hands, margin_us: 0, wait_us: 0 })).toBe(
+      "A dead heat! The lot falls on Mia, who takes 3 cards.",
+    );
   });
 
   it("takes a turn for no hand: only another hand can be beaten by a margin", () => {
@@ -61,6 +69,6 @@ describe("the dealer", () => {
 
   it("takes a name for a name, whatever it is", () => {
     const events: AnyEvent[] = [{ event: "card_turned", seat: 1, nth: 1, face: "AS" }];
-    expect(line(events, 0, null, ["a", "{card}$&", "c"])).toBe("{card}$&: the Ace of Spades");
+    expect(line(events, 0, null, ["a", "{card}$&", "c"])).toBe("{card}$&: the Ace of Spades.");
   });
 });

@@ -24,10 +24,11 @@ export function cardName(words: Words, card: Card): string {
   return words.dealer.card({ rank: words.ranks[rank], suit: words.suits[suit] });
 }
 
-/** What the dealer says of what happened last; a new game's opening while nothing has. `me` is one's own place. */
+/** What the dealer says of what happened last; an opening while nothing has. `me` is one's own place. */
 export function dealerLine(words: Words, table: Table, me: Seat | null): string {
   if (!table.said) {
     if (!table.view) return "";
+    if (table.view.turned) return words.dealer.goesOn;
     return table.view.game === "war" ? words.dealer.beginWar : words.dealer.begin;
   }
   const said = table.said;
@@ -46,6 +47,9 @@ function sentence(words: Words, table: Table, said: Said, event: AnyEvent, me: S
     }
     case "pile_won": {
       const margin = marginUs(said.verdict);
+      if (margin === 0) {
+        return event.seat === me ? say.lotYou(event.cards) : say.lot({ name: name(event.seat) })(event.cards);
+      }
       if (margin === null) {
         return event.seat === me ? say.wonAloneYou(event.cards) : say.wonAlone({ name: name(event.seat) })(event.cards);
       }

@@ -5,7 +5,7 @@ import { Connection, type Status, type World } from "./connection";
 import { kept } from "./kept";
 import { Paintings } from "./painted";
 import { Reveal, type Screen } from "./reveal";
-import { after, flights, myPlace, mySeat, NO_TABLE, topCard, type Flight, type Table } from "./table";
+import { after, dealing, flights, myPlace, mySeat, NO_TABLE, topCard, type Flight, type Table } from "./table";
 import type { Emoji, FromPhone, FromServer, Join, Refused, SeatId, Side, Update } from "./wire";
 
 /** A hand of one's own that has come down; `x` and `y` say where, in CSS pixels of the page, null for a key. */
@@ -202,7 +202,8 @@ export class LiveTable {
     // The dealer has spoken, or the card is gone: a hand on it has had its answer.
     const paid = update.events.some((event) => event.event === "wrong_slap" && event.seat === this.place);
     if (update.view && (update.verdict || paid || topCard(this.table)?.nth !== this.hand?.nth)) this.hand = null;
-    const flown = flights(update.events).map((flight) => ({ ...flight, key: ++this.#keys }));
+    const dealt = !before.view && update.view?.turned === 0 ? dealing(update.view) : [];
+    const flown = [...dealt, ...flights(update.events)].map((flight) => ({ ...flight, key: ++this.#keys }));
     if (flown.length) this.flown = [...this.flown, ...flown];
     this.shown(this);
     const game = this.table.table?.game ?? 0;

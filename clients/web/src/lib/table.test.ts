@@ -35,6 +35,24 @@ describe("an update", () => {
     expect(myPlace(now, "b")).toBe(1);
   });
 
+  it("R21: the two cards of a battle are seen although they are won in the same moment", () => {
+    const events = [
+      { event: "card_turned", seat: 0, nth: 1, face: "9S" },
+      { event: "card_turned", seat: 1, nth: 2, face: "4D" },
+      { event: "battle_won", seat: 0, cards: 2 },
+    ] as const;
+    let now = after(playing, update(3, { view: gameView({ game: "war", turned: 2 }), events }));
+    now = after(now, update(4, { view: gameView({ game: "war", turned: 2, ready: [1] }) }));
+    expect(now.battle.map((card) => card.face)).toEqual(["9S", "4D"]);
+  });
+
+  it("R19: carrying on does not wipe what the dealer said", () => {
+    const events = [{ event: "wrong_slap", seat: 1, nth: 3, paid: 0, to: null }] as const;
+    let now = after(playing, update(3, { view: gameView(), events }));
+    now = after(now, update(4, { view: gameView(), events: [{ event: "carried_on", seat: 0, nth: 3 }] }));
+    expect(now.said?.events).toEqual(events);
+  });
+
   it("R18: a question stands until an update of the game comes without it", () => {
     const question = { id: 3, game: 1, nth: 3, seats: [0, 1] as const, hands: [], until_us: 9 };
     let now = after(playing, update(3, { view: gameView(), question }));
@@ -70,10 +88,10 @@ it("cards travel as the rules move them", () => {
       { event: "pile_shared", seat: 0, nth: 1, shares: [0, 2, 1] },
     ]),
   ).toEqual([
-    { from: "pile", to: 2, cards: 9 },
-    { from: 1, to: 0, cards: 1 },
-    { from: 1, to: "pile", cards: 1 },
-    { from: "pile", to: 1, cards: 2 },
-    { from: "pile", to: 2, cards: 1 },
+    { from: "pile", to: 2, cards: 9, afterMs: 0 },
+    { from: 1, to: 0, cards: 1, afterMs: 0 },
+    { from: 1, to: "pile", cards: 1, afterMs: 0 },
+    { from: "pile", to: 1, cards: 2, afterMs: 0 },
+    { from: "pile", to: 2, cards: 1, afterMs: 0 },
   ]);
 });

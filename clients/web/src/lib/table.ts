@@ -25,6 +25,8 @@ export type Table = {
   /** The last contested slap of this game, the evidence for the photo finish. */
   verdict: Verdict | null;
   question: Question | null;
+  /** In War the last two cards to be turned: they are won in the same moment, and must be seen all the same (R21). */
+  battle: readonly LandedCard[];
 };
 
 export const NO_TABLE: Table = {
@@ -34,13 +36,14 @@ export const NO_TABLE: Table = {
   said: null,
   verdict: null,
   question: null,
+  battle: [],
 };
 
 export function after(before: Table, update: Update): Table {
   const now = { ...before };
   if (update.table) {
     if (update.table.game !== before.table?.game) {
-      Object.assign(now, { view: null, said: null, verdict: null, question: null });
+      Object.assign(now, { view: null, said: null, verdict: null, question: null, battle: [] });
     }
     now.table = update.table;
     const dealtIn = update.table.seats.flatMap((seat) => (seat.place === null ? [] : [[seat.place, seat] as const]));
@@ -51,7 +54,14 @@ export function after(before: Table, update: Update): Table {
     now.question = update.question;
   }
   if (update.verdict) now.verdict = update.verdict;
-  if (update.events.length) now.said = { events: update.events, verdict: update.verdict };
+  // Who has carried on shows in whom the table still waits for; the dealer says nothing of it (R19).
+  if (update.events.some((event) => event.event !== "carried_on")) {
+    now.said = { events: update.events, verdict: update.verdict };
+  }
+  if (update.view?.game === "war") {
+    const turned = update.events.flatMap((event) => (event.event === "card_turned" ? [event] : []));
+    if (turned.length) now.battle = turned.map(({ nth, face, seat }) => ({ nth, face, seat }));
+  }
   return now;
 }
 
@@ -79,8 +89,15 @@ export function clockwiseFrom(table: Table, place: Seat | null): Seat[] {
   return Array.from({ length: others }, (_, step) => (start + 1 + step) % seats);
 }
 
-/** Cards on their way from one place of the table to another. */
-export type Flight = { from: Seat | "pile"; to: Seat | "pile"; cards: number };
+/** Cards on their way from one place of the table to another, `afterMs` from now. */
+export type Flight = { from: Seat | "pile"; to: Seat | "pile"; cards: number; afterMs: number };
+
+const BATTLE_SEEN_MS = 900;
+
+/** The deal: every stack comes from the middle of the table. */
+export function dealing(view: GameView): Flight[] {
+  return view.seats.map(({ cards }, seat) => ({ from: "pile", to: seat, cards, afterMs: 0 }));
+}
 
 /** How the cards travel in what has happened. A turned card does not: it must be read at its very moment. */
 export function flights(events: readonly AnyEvent[]): Flight[] {
@@ -88,12 +105,13 @@ export function flights(events: readonly AnyEvent[]): Flight[] {
     switch (event.event) {
       case "pile_won":
       case "pile_taken_back":
+        return [{ from: "pile", to: event.seat, cards: event.cards, afterMs: 0 }];
       case "battle_won":
-        return [{ from: "pile", to: event.seat, cards: event.cards }];
+        return [{ from: "pile", to: event.seat, cards: event.cards, afterMs: BATTLE_SEEN_MS }];
       case "wrong_slap":
-        return event.paid ? [{ from: event.seat, to: event.to ?? "pile", cards: event.paid }] : [];
+        return event.paid ? [{ from: event.seat, to: event.to ?? "pile", cards: event.paid, afterMs: 0 }] : [];
       case "pile_shared":
-        return event.shares.flatMap((cards, seat) => (cards ? [{ from: "pile", to: seat, cards }] : []));
+        return event.shares.flatMap((cards, seat) => (cards ? [{ from: "pile", to: seat, cards, afterMs: 0 }] : []));
       default:
         return [];
     }

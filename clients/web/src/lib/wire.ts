@@ -743,6 +743,13 @@ export type Reacted = {
   emoji: Emoji;
 };
 
+/** For the host alone: the hands of `seat` are not what people's are; honest ones look so once in `one_in` runs. */
+export type Marked = {
+  t: "marked";
+  seat: SeatId;
+  one_in: number;
+};
+
 /** The message of kind `of` changed nothing. `reason` is a `Why` or an engine `Reason`, `rule` a rule number. */
 export type Refused = {
   t: "refused";
@@ -762,6 +769,7 @@ export type Why =
   | "already_seated"
   | "join_first"
   | "other_game"
+  | "too_late"
   | "too_few"
   | "too_many"
   | "table_full"
@@ -839,6 +847,7 @@ export type FromServer =
   | Update
   | Synced
   | Reacted
+  | Marked
   | Refused;
 
 export type AnyEvent =

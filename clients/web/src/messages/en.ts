@@ -17,7 +17,7 @@ export const home = {
   codeHint: "6 letters and digits, from a friend’s screen",
   codeShort: fill("A code has {length} letters and digits. This one has {typed}."),
   yourTables: "Your tables",
-  pickUp: fill("Back to table {code}"),
+  pickUp: "Back to table",
   howTo: "How to play",
   howTo1: "Everyone turns a card onto the pile, one after the other.",
   howTo2: "A Jack? Slap it! The first hand takes the whole pile.",
@@ -222,9 +222,10 @@ export const play = {
 /** What the dealer says. A sentence for what you did, and one for what somebody else did. */
 export const dealer = {
   begin: "A new game. Watch for the Jacks!",
+  goesOn: "The game is on.",
   beginWar: "War. The higher card takes both.",
-  turned: fill("{name}: {card}"),
-  turnedYou: fill("You: {card}"),
+  turned: fill("{name}: {card}."),
+  turnedYou: fill("You: {card}."),
   won: fill<{ name: string; ms: string }>(
     count({
       one: "{name} was first by {ms} ms and takes {count} card.",
@@ -241,6 +242,16 @@ export const dealer = {
     count({ one: "{name} slaps and takes {count} card.", other: "{name} slaps and takes {count} cards." }),
   ),
   wonAloneYou: count({ one: "Your hand: you take {count} card.", other: "Your hand: you take {count} cards." }),
+  lot: fill<{ name: string }>(
+    count({
+      one: "A dead heat! The lot falls on {name}, who takes {count} card.",
+      other: "A dead heat! The lot falls on {name}, who takes {count} cards.",
+    }),
+  ),
+  lotYou: count({
+    one: "A dead heat! The lot falls on you: you take {count} card.",
+    other: "A dead heat! The lot falls on you: you take {count} cards.",
+  }),
   turnFirst: "The turn came before every hand. Play goes on.",
   wrongTo: fill("{name} slapped {card}: one card to {to}."),
   wrongToYou: fill("{name} slapped {card}: one card to you."),
@@ -305,6 +316,7 @@ export const finish = {
   title: "Photo finish",
   by: fill("by {ms} ms"),
   onlyHand: "the only hand",
+  deadHeat: "a dead heat",
   turnFirst: "the turn came first",
   you: "you",
   ms: fill("{ms} ms"),
@@ -397,7 +409,7 @@ export const refusals: { readonly [reason in Why | Reason]: string } = {
   table_full: "Every seat is taken.",
   table_locked: "The table is locked.",
   no_such_seat: "That seat is gone.",
-  bad_name: "Please pick another name.",
+  bad_name: "Please pick another name: at least one letter, at most 20, and no < or >.",
   bad_rules: "These rules do not go together.",
   paused: "The game is paused.",
   no_question: "That has been decided already.",

@@ -1,0 +1,64 @@
+import { fireEvent, render, screen } from "@testing-library/svelte";
+import { tick } from "svelte";
+import { beforeEach, expect, it } from "vitest";
+import { FakeWorld, seat, tableView, update } from "../lib/fakes";
+import { LiveTable } from "../lib/live.svelte";
+import { PRESETS, type TableView } from "../lib/wire";
+import Lobby from "./Lobby.svelte";
+
+beforeEach(() => localStorage.clear());
+
+async function inLobby(me: string, table: Partial<TableView> = {}) {
+  const world = new FakeWorld();
+  const live = new LiveTable("ABC234", { t: "join", name: "Mia", face: "🦊" }, world);
+  live.open();
+  world.socket.opens();
+  world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: me, room_us: 0, protocol: 1 });
+  world.socket.hears(update(1, { table: tableView({ stage: "lobby", ...table }) }));
+  world.pass(32);
+  render(Lobby, { live, link: "http://192.0.2.7:8000/t/ABC234", onleave: () => undefined });
+  await tick();
+  return { world, live, socket: world.socket };
+}
+
+it("the host chooses a preset", async () => {
+  const { socket } = await inLobby("a");
+  expect(screen.getByRole("button", { name: "Standard" }).getAttribute("aria-pressed")).toBe("true");
+  await fireEvent.click(screen.getByRole("button", { name: "House party" }));
+  expect(socket.of("set_rules")).toEqual([{ t: "set_rules", rules: PRESETS.house_party.rules }]);
+});
+
+it("a switch stays as the table plays until the table has agreed, and a conflict is said", async () => {
+  const { world, socket } = await inLobby("a");
+  const wrongCall = screen.getByRole<HTMLInputElement>("switch", { name: /Wrong call/ });
+  await fireEvent.click(wrongCall);
+  expect(socket.of("set_rules")[0]?.rules.wrong_call).toBe(true);
+  expect(wrongCall.checked).toBe(false);
+  const detail = "R14: The wrong call needs the call: switch the call on as well.";
+  socket.hears({ t: "refused", of: "set_rules", reason: "bad_rules", rule: "", detail });
+  world.pass(16);
+  await tick();
+  expect(screen.getByRole("alert").textContent).toBe("The wrong call needs the call: switch the call on as well.");
+});
+
+it("a table of one cannot start, and is told why", async () => {
+  const { socket } = await inLobby("a", { seats: [seat("a", null, { host: true })] });
+  const start = screen.getByRole("button", { name: "Start the game" });
+  expect(start.getAttribute("aria-disabled")).toBe("true");
+  await fireEvent.click(start);
+  expect(socket.of("start")).toEqual([]);
+  expect(screen.getByText(/One more seat is needed/)).toBeTruthy();
+});
+
+it("a guest reads the rules and waits for the host", async () => {
+  await inLobby("b");
+  expect(screen.queryByRole("button", { name: "Start the game" })).toBeNull();
+  expect(screen.getByText("A starts the game.")).toBeTruthy();
+  expect(screen.queryByRole("switch")).toBeNull();
+});
+
+it("a name is text, never markup", async () => {
+  await inLobby("a", { seats: [seat("a", 0), seat("b", 1, { name: "<img src=x onerror=alert(1)>" })] });
+  expect(document.querySelector("img")).toBeNull();
+  expect(screen.getByText("<img src=x onerror=alert(1)>")).toBeTruthy();
+});
