@@ -83,12 +83,12 @@ class Door:
         room = await self._find(socket.path_params["code"], link, address)
         if room is None:
             return
-        connection = Connection(ConnId(next(self._ids)), link, room, self._clock, self._settings)
+        connection = Connection(ConnId(next(self._ids)), link, room, self._settings)
         room.connect(connection.id, link)
         link.attach(connection.receive, connection.ponged)
         late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
         try:
-            # Binary frames come through the link; what comes this way is text, frames from before it was attached, the end.
+            # Binary frames come through the link. This way come text, what was sent before it was attached, the end.
             while (message := await socket.receive())["type"] != "websocket.disconnect":
                 connection.receive(message.get("bytes") or b"", self._clock.now_us(), text=message.get("text"))
         finally:
@@ -121,7 +121,7 @@ class Door:
 class Connection:
     """One phone's way into its room, with a limit on how much it may say."""
 
-    def __init__(self, conn: ConnId, link: LinkProtocol, room: Mailbox, clock: Clock, settings: Settings) -> None:
+    def __init__(self, conn: ConnId, link: LinkProtocol, room: Mailbox, settings: Settings) -> None:
         self.id = conn
         self._link = link
         self._room = room

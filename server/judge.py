@@ -26,7 +26,6 @@ PATH_CAP_US = 400_000
 WINDOW_CAP_US = 400_000
 """The verdict comes at most this long after the leading hand arrived."""
 
-W = 0.0
 FRAME_US = 17_000
 """A card is painted at the first frame after its moment: so late every honest screen may be."""
 
@@ -57,7 +56,8 @@ class Evidence(Value):
 
     `claimed_us` is the reaction on the phone's own clock, its word alone; None where it has no usable stamps. The rest
     is the server's: when the card was to be shown, when the hand arrived, the lowest round trip and the sending of the
-    last ping whose pong had come (None: no ping came back), and what was left of the lag credit.
+    last ping whose pong had come (None: no ping came back), and what was left of the lag credit. `late_us` is how late
+    the phone said it painted the card; no verdict rests on it.
     """
 
     seat: Seat
@@ -66,9 +66,9 @@ class Evidence(Value):
     arrived_us: int
     rtt_us: int | None
     answered_us: int | None
-    last_rtt_us: int = 0
     credit_us: int = 0
     handicap_us: int = 0
+    late_us: int | None = None
     cover: bool = False
     computer: bool = False
 
@@ -110,7 +110,6 @@ def weigh(evidence: Evidence) -> Hand:
     expected_us = elapsed_us
     if e.rtt_us is not None and e.answered_us is not None:
         expected_us = proved_us(e.shown_us, e.rtt_us, e.answered_us) + PING_US // 2 - HOP_US - FRAME_US // 2
-        expected_us += int((e.last_rtt_us - e.rtt_us) / 2 * W)
         expected_us = min(expected_us, elapsed_us)
     if claimed_us is None:
         reaction_us = max(expected_us, elapsed_us - (e.rtt_us or 0) // 2 - FRAME_US // 2)
@@ -144,8 +143,9 @@ class Heard(Value):
 class Contest(Value):
     """The contest for slap card `nth`, shown at `shown_us`, among `rivals`, who may still slap it.
 
-    Those of them that are `local` are computer players: their hands come down here, at their very moment. `marks` says for each rival below which reaction nothing can come from there any more (its watermark). Where `call`
-    is set a hand counts only once its call is heard (R13).
+    Those of them that are `local` are computer players: their hands come down here, at their very moment. `marks` says
+    for each rival below which reaction nothing can come from there any more (its watermark). Where `call` is set a hand
+    counts only once its call is heard (R13).
     """
 
     nth: int

@@ -23,7 +23,7 @@ class Path(Value):
     """The path to and from one connection. All times in microseconds, instants on the room's clock.
 
     `lows` holds the round trips that are, or may yet become, the lowest of the last half minute, rising in both
-    fields. `last_rtt_us` is the last one. `smooth_us` and `spread_us` follow the usual round trip and how much it varies (RFC 6298, section 2).
+    fields. `smooth_us` and `spread_us` follow the usual round trip and how much it varies (RFC 6298, section 2).
     `answered_us` is when the last ping that came back had been sent.
     """
 
@@ -31,7 +31,6 @@ class Path(Value):
     smooth_us: int = 0
     spread_us: int = 0
     answered_us: int | None = None
-    last_rtt_us: int = 0
 
     def ponged(self, sent_us: int, at_us: int) -> "Path":
         """The path after the pong for the ping sent at `sent_us` came at `at_us`."""
@@ -43,7 +42,7 @@ class Path(Value):
             smooth_us = self.smooth_us + (rtt_us - self.smooth_us) // 8
         else:
             smooth_us, spread_us = rtt_us, rtt_us // 2
-        return Path((*lows, RoundTrip(rtt_us, at_us)), smooth_us, spread_us, sent_us, rtt_us)
+        return Path((*lows, RoundTrip(rtt_us, at_us)), smooth_us, spread_us, sent_us)
 
     def capped(self, kernel_rtt_us: int) -> "Path":
         """The path of a phone that is the kernel's own peer: no round trip is believed far above the kernel's."""

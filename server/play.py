@@ -39,7 +39,7 @@ from engine.rules import GameName, JudgeOf, Rules
 from server import judge
 from server.path import Path
 from server.ports import Luck
-from server.protocol import Hand, Question, Verdict
+from server.protocol import Hand, Question, Verdict, Why
 from server.store.port import Computer
 
 AUTO_TURN_US = 15_000_000
@@ -109,6 +109,7 @@ Timer = tuple[str, Seat, int]
 class Play:
     """A game in progress. Its methods take the instant, and give a `Refusal` where a move does not stand.
 
+    `overturned` counts the hands that would have won, had they come before the verdict.
     What is to be told collects in `happenings`, and who is to be pinged in `pings`, until the room takes it away.
     """
 
@@ -138,6 +139,8 @@ class Play:
         self._reacted: dict[Seat, int] = {}
         self._late: dict[Seat, int] = {}
         self._evidence: list[judge.Evidence] = []
+        self._spoken: tuple[Verdict | None, int] = (None, 0)
+        self.overturned = 0
         self._calls: dict[tuple[Seat, int], int] = {}
         self._asked: Verdict | None = None
         self.shown_us = at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000
@@ -174,18 +177,18 @@ class Play:
             self._turn_if_due(seat, nth, at_us)
         return None
 
-    def slap(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | None:
+    def slap(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | Why | None:
         """A hand on card `nth`, `reaction_us` after it was painted on that phone (R4, R7)."""
         if self.rules.say_jack:
             return Refusal(Reason.NOTHING_TO_SLAP, "R13a")
         return self._hand(seat, nth, reaction_us, side, at_us)
 
-    def _hand(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | None:
+    def _hand(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | Why | None:
         self.players[seat].silent_turns = 0
         move = Slap(seat, nth, called=self._called(seat, nth, at_us), side=side)
         match self.game.weigh(move):
             case Refusal() as refusal:
-                return refusal
+                return self._too_late(seat, nth, reaction_us, at_us) or refusal
             case Mark.WRONG if self.rules.call and not move.called:
                 self.timers.setdefault(("call", seat, nth), at_us + judge.CALL_AFTER_US)
                 self._time_held(at_us)
@@ -203,7 +206,7 @@ class Play:
                 self._close_if_due(at_us)
         return None
 
-    def call(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Refusal | None:
+    def call(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Refusal | Why | None:
         """ "Slapjack!" (R13); under `say_jack` it is the hand itself (R13a)."""
         if self.rules.say_jack:
             return self._hand(seat, nth, reaction_us, Side.NONE, at_us)
@@ -320,26 +323,41 @@ class Play:
                 assert self.question is not None
                 self._answer(self.question.seats[0], at_us)
 
+    def _too_late(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Why | None:
+        """Counts a hand that would have won had it come before the verdict. A verdict is final all the same."""
+        spoken, shown_us = self._spoken
+        if spoken is None or spoken.nth != nth or any(hand.seat == seat and not hand.cover for hand in spoken.hands):
+            return None
+        if judge.weigh(self._gather(seat, reaction_us, shown_us, at_us)).accepted_us >= spoken.hands[0].accepted_us:
+            return None
+        self.overturned += 1
+        return Why.TOO_LATE
+
     def _weigh(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> Hand:
         """Has the dealer weigh a hand, and takes what it cost from the lag credit."""
+        evidence = self._gather(seat, reaction_us, self.shown_us, at_us, cover=cover)
+        self._evidence.append(evidence)
+        hand = judge.weigh(evidence)
+        self.players[seat].credit_us -= hand.credit_us
+        return hand
+
+    def _gather(
+        self, seat: Seat, reaction_us: int | None, shown_us: int, at_us: int, *, cover: bool = False
+    ) -> judge.Evidence:
         player = self.players[seat]
-        evidence = judge.Evidence(
+        return judge.Evidence(
             seat=seat,
             claimed_us=reaction_us,
-            shown_us=self.shown_us,
+            shown_us=shown_us,
             arrived_us=at_us,
             rtt_us=player.path.rtt_us,
             answered_us=player.path.answered_us,
-            last_rtt_us=player.path.last_rtt_us,
             credit_us=player.credit_us,
             handicap_us=player.handicap_ms * 1000,
+            late_us=self._late.get(seat),
             cover=cover,
             computer=player.computer is not None,
         )
-        self._evidence.append(evidence)
-        hand = judge.weigh(evidence)
-        player.credit_us -= hand.credit_us
-        return hand
 
     def _called(self, seat: Seat, nth: int, at_us: int) -> bool:
         called_us = self._calls.get((seat, nth))
@@ -445,16 +463,17 @@ class Play:
         kept = {t: due_us for t, due_us in self.timers.items() if t[0] not in STANDING or t in wanted}
         self.timers = wanted | kept
         self._plan_computers(due, at_us)
-        if due.contest and (self.contest is None or self.contest.nth != due.contest):
-            self._open_contest(due)
-        elif not due.contest:
+        if not due.contest:
             self.contest = None
             self.timers.pop(CLOSING, None)
             self.timers.pop(PINGING, None)
-        elif self.contest is not None:
-            # The card that was to cover it may have been paid away (R7).
-            heard = tuple(h for h in self.contest.heard if not h.hand.cover or h.hand.seat in self._held)
-            self.contest = msgspec.structs.replace(self.contest, heard=heard)
+        elif self.contest is None or self.contest.nth != due.contest:
+            self._open_contest(due)
+        else:
+            # The card that was to cover it may have been paid away (R7), and in calm mode rivals come and go (R19).
+            contest = self.contest.among(self._rivals(due))
+            heard = tuple(h for h in contest.heard if not h.hand.cover or h.hand.seat in self._held)
+            self.contest = msgspec.structs.replace(contest, heard=heard)
             self._plan_contest()
 
     def _rivals(self, due: Due) -> frozenset[Seat]:
@@ -585,6 +604,7 @@ class Play:
         else:
             self._held.clear()
             move = Slap(verdict.winner, verdict.nth, called=best.called)
+        self._spoken = (verdict, self.shown_us)
         self._step(move, at_us, verdict)
 
 

@@ -366,6 +366,13 @@ class Reacted(Message, tag="reacted"):
     emoji: Emoji
 
 
+class Marked(Message, tag="marked"):
+    """For the host alone: the hands of `seat` are not what people's are; honest ones look so once in `one_in` runs."""
+
+    seat: SeatId
+    one_in: int
+
+
 class Why(StrEnum):
     """Why the server or the game did not do as asked; the words for people are the client's."""
 
@@ -377,6 +384,7 @@ class Why(StrEnum):
     ALREADY_SEATED = "already_seated"
     JOIN_FIRST = "join_first"
     OTHER_GAME = "other_game"
+    TOO_LATE = "too_late"
     TOO_FEW = "too_few"
     TOO_MANY = "too_many"
     TABLE_FULL = "table_full"
@@ -416,7 +424,7 @@ class Closing(IntEnum):
     STORE_DOWN = 4504
 
 
-FromServer = Welcome | Seated | Update | Synced | Reacted | Refused
+FromServer = Welcome | Seated | Update | Synced | Reacted | Marked | Refused
 
 
 class Malformed(ValueError):

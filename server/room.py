@@ -15,7 +15,7 @@ import msgspec
 from engine.cards import full_deck, shuffled
 from engine.game import GameOver, Refusal, Seat, Status, Value
 from engine.table import deal
-from server.judge import CREDIT_START_US
+from server.judge import CREDIT_START_US, Evidence
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
 from server.path import Path
 from server.play import SILENT_TURNS, Play
@@ -36,6 +36,7 @@ from server.protocol import (
     Join,
     Kind,
     Lock,
+    Marked,
     Message,
     Pause,
     Point,
@@ -58,10 +59,12 @@ from server.protocol import (
     TableSeat,
     TableView,
     Update,
+    Verdict,
     Welcome,
     Why,
 )
 from server.store.port import Computer, SeatRecord, TableRecord
+from server.watch import Watch
 
 ConnId = NewType("ConnId", int)
 
@@ -153,6 +156,7 @@ class Chair:
     silent_turns: int = 0
     path: Path = Path()
     credit_us: int = CREDIT_START_US
+    watch: Watch = Watch()
     told_rtt_ms: int = 0
 
     @property
@@ -227,6 +231,7 @@ class Room:
         self.rightful_host: SeatId | None = None
         self._luck = luck
         self._max_spectators = max_spectators
+        self._overturned = 0
         self._n = 0
         self._ping_us: int | None = None
         self._newcomer_pings = 0
@@ -267,6 +272,11 @@ class Room:
         if self.play is not None and self.still_since_us is None:
             instants.append(self.play.wake_at())
         return min((instant for instant in instants if instant is not None), default=None)
+
+    @property
+    def overturned(self) -> int:
+        """How many hands came after a verdict that they would have won; a number to be driven to zero."""
+        return self._overturned + (self.play.overturned if self.play is not None else 0)
 
     def record(self) -> TableRecord:
         """What is to be kept of the table."""
@@ -543,6 +553,7 @@ class Room:
         if self.paused:
             return Why.PAUSED
         seat, at_us = guest.chair.place, self._now_us
+        refusal: Refusal | Why | None
         match move:
             case DoTurn():
                 refusal = self.play.turn(seat, move.nth, move.reaction_us, move.side, at_us)
@@ -727,13 +738,34 @@ class Room:
                 self.scores[key] = self.scores.get(key, 0) + 1
             self.winners = tuple(self.chairs[winner].id for winner in ending.winners)
         for happening in happenings:
+            if happening.verdict is not None:
+                self._watch(happening.verdict, happening.evidence)
             self._n += 1
             h = happening
             self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
         if ending is not None:
             self._end_game()
 
+    def _watch(self, verdict: Verdict, evidence: tuple[Evidence, ...]) -> None:
+        """Lets each hand be looked at, and tells the host of one that is no person's."""
+        late_us = {e.seat: e.late_us or 0 for e in evidence}
+        for hand in verdict.hands:
+            chair = self.chairs[hand.seat]
+            if chair.computer is not None or hand.cover:
+                continue
+            was_marked = chair.watch.marked
+            chair.watch = chair.watch.seen(hand, late_us.get(hand.seat, 0))
+            if chair.watch.marked and not was_marked:
+                self._tell_host(chair)
+
+    def _tell_host(self, marked: Chair) -> None:
+        host = self._chair(self.host) if self.host is not None else None
+        if host is not None and host.conn is not None:
+            self._effects.append(Tell((host.conn,), Marked(marked.id, marked.watch.one_in)))
+
     def _end_game(self) -> None:
+        assert self.play is not None
+        self._overturned += self.play.overturned
         self.play = None
         self.paused = False
         self.still_since_us = None
@@ -812,6 +844,11 @@ class Room:
         show_at_us = self.play.shown_us if self.play is not None and view is not None and view.turned else 0
         show_at_us = show_at_us if show_at_us > self._now_us else 0
         self._effects.append(Tell((conn,), Update(self._n, show_at_us, view=view, question=question, table=table)))
+        guest = self.guests[conn]
+        if guest.chair is not None and guest.chair.id == self.host:
+            for chair in self.chairs:
+                if chair.watch.marked:
+                    self._tell_host(chair)
 
     def _tell_everybody(self, message: Message, but: ConnId | None = None) -> None:
         conns = tuple(conn for conn in self.guests if conn != but)

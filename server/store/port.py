@@ -57,7 +57,7 @@ class BadRecord(Exception):
 
 
 class Store(Protocol):
-    """Where tables are kept. An awaited write has been accepted; whether it outlives a power cut is the store's setting.
+    """Where tables are kept. An awaited write has been accepted; whether it outlives a power cut is up to its settings.
 
     Every method raises `StoreDown` when the store does not answer in time.
     """

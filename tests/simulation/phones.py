@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from clients.sdk.session import Session
 from engine.game import CardTurned, PileWon
 from engine.rules import Rules
-from server.protocol import DoSlap, Join, Message, Shown, Stage, Sync, Update, write
+from server.protocol import DoSlap, Join, Message, Shown, Stage, Sync, Update, read_from_phone, write
 from tests.simulation.links import Blocks, Network, ways
 
 FRAME_US = 1_000_000 / 60
@@ -50,6 +50,8 @@ class Truth:
 
     painted_us: int
     reaction_us: int
+    usual_up_us: float
+    revealed_us: int
     hand_us: int | None = None
     arrived_us: int | None = None
     stamp_us: int | None = None
@@ -141,7 +143,7 @@ class Phone:
             if isinstance(happening, Update):
                 self._look(happening)
         for frame in self.session.take_frames():
-            if self.liar.sync_delay_ms and Sync.__struct_config__.tag.encode() in frame[:10]:  # type: ignore[union-attr]
+            if self.liar.sync_delay_ms and isinstance(read_from_phone(frame), Sync):
                 self.at(now_us + self.liar.sync_delay_ms * 1000, lambda f=frame: self._send_up(f))  # type: ignore[misc]
             else:
                 self._send_up(frame)
@@ -164,12 +166,12 @@ class Phone:
             return
         turned = [event for event in update.events if isinstance(event, CardTurned)]
         if turned:
-            painted_us = self.frame_us(self.now())
-            self.at(painted_us, lambda: self._painted(round(painted_us)))
+            revealed_us = self.now()
+            self.at(self.frame_us(revealed_us), lambda: self._painted(self.now(), revealed_us))
         elif any(isinstance(event, PileWon) for event in update.events) or (update.view and view.turned == 0):
             self._plan_turn(self.now())
 
-    def _painted(self, painted_us: int) -> None:
+    def _painted(self, painted_us: int, revealed_us: int) -> None:
         session = self.session
         assert session.table is not None and session.view is not None
         top = session.top
@@ -185,7 +187,7 @@ class Phone:
         self._flush()
         if is_slap_card(session.table.rules, [card.face for card in session.view.landed]):
             if session.place in range(len(session.view.seats)):
-                self._react(card, painted_us)
+                self._react(card, painted_us, revealed_us)
         else:
             self._plan_turn(painted_us)
 
@@ -201,9 +203,11 @@ class Phone:
             self.session.turn(self.own_us(self.now()))
             self._flush()
 
-    def _react(self, card: tuple[int, int], painted_us: int) -> None:
+    def _react(self, card: tuple[int, int], painted_us: int, revealed_us: int) -> None:
         ms = max(self.human.quickest_ms, self.luck.gauss(self.human.mean_ms, self.human.spread_ms))
-        self.truths[card] = truth = Truth(painted_us, round(ms * 1000))
+        self.truths[card] = truth = Truth(
+            painted_us, round(ms * 1000), self.up.base_us + self.up.jitter_us, revealed_us
+        )
         self.at(painted_us + truth.reaction_us, lambda: self._hand(card, truth))
 
     def _hand(self, card: tuple[int, int], truth: Truth) -> None:
@@ -212,6 +216,7 @@ class Phone:
             return  # the dealer has spoken, and this person has seen it
         hand_us = self.now()
         truth.hand_us = hand_us
+        truth.reaction_us = hand_us - truth.painted_us
         truth.stamp_us = session.clock.room_us(self.own_us(hand_us))
         dispatched_us = self.blocks.out_of(hand_us + self.luck.uniform(500, 2_000))
         self.at(dispatched_us, lambda: self._slap(card, truth))

@@ -44,10 +44,8 @@ class Judged:
     """One contested slap card: the verdict, and the truth of every phone."""
 
     verdict: Verdict
-    at_us: int
     truths: list[Truth]
     rtts_us: list[int]
-    shown_us: int
 
 
 @dataclass
@@ -59,7 +57,6 @@ class World:
     rules: Rules = Rules(queens=True, doubles=True, sandwiches=True, min_show_ms=300)
     now_us: int = 1_000_000
     judged: list[Judged] = field(default_factory=list)
-    marks: list[object] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._luck = random.Random(self.seed)
@@ -67,7 +64,7 @@ class World:
         self._count = 0
         self._alarm_us: int | None = None
         self.room = Room(TableRecord("SLAPPY", Rules()), SeededLuck(random.Random(self._luck.random())))
-        self._outboxes: list[deque[tuple[float, bytes]]] = []
+        self._outboxes: list[deque[tuple[int, bytes]]] = []
         self.phones = [
             Phone(
                 f"Phone {number}",
@@ -153,7 +150,7 @@ class World:
         if not outbox and due_us <= self.now_us:
             self.phones[conn].send_down(frame)
             return
-        due_us = max(due_us, outbox[-1][0] if outbox else 0)
+        due_us = max(due_us, outbox[-1][0]) if outbox else due_us
         outbox.append((due_us, frame))
         self.at(due_us, lambda: self._send_held(conn))
 
@@ -168,5 +165,4 @@ class World:
         truths = [self.phones[conn].truths.get(card) if conn is not None else None for conn in at_seats]
         if all(truth is not None for truth in truths):
             rtts = [chair.path.rtt_us or 0 for chair in self.room.chairs]
-            shown_us = self.room.play.shown_us if self.room.play is not None else 0
-            self.judged.append(Judged(verdict, self.now_us, [t for t in truths if t is not None], rtts, shown_us))
+            self.judged.append(Judged(verdict, [t for t in truths if t is not None], rtts))

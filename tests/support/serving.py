@@ -33,10 +33,12 @@ def wait_for(condition: Callable[[], object], what: str) -> None:
 
 
 class Served:
-    """The server under test, with its clock that may jump and its deck with the Jacks last."""
+    """The server under test; as a rule the one whose clock may jump and whose deck has the Jacks last."""
 
-    def __init__(self, folder: Path, redis_url: str = "", **settings: str) -> None:
-        self._folder = folder
+    def __init__(
+        self, folder: Path, redis_url: str = "", *, module: str = "tests.support.serve", **settings: str
+    ) -> None:
+        self._module = module
         self._log = folder / "server.log"
         self._port = 0
         self._environ = {
@@ -60,7 +62,7 @@ class Served:
         # A file, not a pipe: what the server starts in turn may outlive it, and would keep a pipe open.
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.serve"],
+                [sys.executable, "-m", self._module],
                 cwd=ROOT,
                 env={**self._environ, "SLAPJACK_PORT": str(self._port)},
                 stdin=subprocess.DEVNULL,
@@ -110,9 +112,11 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, redis_url: str = "", **settings: str) -> Iterator[Served]:
+def served(
+    folder: Path, redis_url: str = "", *, module: str = "tests.support.serve", **settings: str
+) -> Iterator[Served]:
     """A running server that is stopped in the end."""
-    server = Served(folder, redis_url, **settings)
+    server = Served(folder, redis_url, module=module, **settings)
     server.start()
     try:
         yield server
