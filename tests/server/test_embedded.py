@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from server.store import embedded
 from server.store.embedded import (
@@ -41,8 +43,8 @@ def store(folder: Path) -> Iterator[EmbeddedStore]:
 
 
 def ask(store: EmbeddedStore) -> "redis.Redis":
-    """A plain client."""
-    return redis.Redis.from_url(store.url, retry=None)
+    """A plain client, which tries nothing twice."""
+    return redis.Redis.from_url(store.url, retry=Retry(NoBackoff(), 0))
 
 
 def a_script(path: Path, text: str) -> Path:
@@ -58,6 +60,7 @@ def test_it_keeps_what_it_is_told_and_says_so_to_nobody_else(folder: Path) -> No
         with ask(store) as client:
             assert client.incr("starts") == nth + 1
             assert client.config_get("append*")["appendfsync"] == "always"
+            assert client.config_get("appendonly") == {"appendonly": "yes"}
             assert client.config_get("port") == {"port": "0"}
         store.stop()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -79,16 +82,19 @@ def test_it_ends_by_itself_when_stopped_and_stopping_twice_does_nothing(
 def test_it_is_started_again_when_it_dies(store: EmbeddedStore, caplog: pytest.LogCaptureFixture) -> None:
     with ask(store) as client:
         client.set("kept", "yes")
-        os.kill(client.info("server")["process_id"], signal.SIGKILL)
+        pid = client.info("server")["process_id"]
+    os.kill(pid, signal.SIGKILL)
 
     def is_back() -> bool:
         try:
             with ask(store) as client:
-                return bool(client.get("kept") == b"yes")
-        except redis.RedisError:
+                return bool(client.info("server")["process_id"] != pid and client.ping())
+        except redis.RedisError:  # nobody there, or still reading
             return False
 
     wait_for(is_back, "the store to be back")
+    with ask(store) as client:
+        assert client.get("kept") == b"yes"
     assert "the store has ended (137), starting it again" in caplog.text
 
 
@@ -101,16 +107,17 @@ def test_a_folder_serves_one_store_at_a_time(
     with ask(store) as client:
         assert client.ping()
     store.stop()
+    monkeypatch.undo()
     EmbeddedStore(folder, fsync="everysec").stop()
 
 
 PARENT = """
 import sys
 from pathlib import Path
-import redis
 from server.store.embedded import EmbeddedStore
+from tests.server.test_embedded import ask
 store = EmbeddedStore(Path(sys.argv[1]), fsync="everysec")
-with redis.Redis.from_url(store.url) as client:
+with ask(store) as client:
     print(client.info("server")["process_id"], flush=True)
     for nth in range(10**9):
         client.set("nth", nth)
@@ -138,6 +145,23 @@ def test_what_was_acknowledged_outlives_a_kill(folder: Path, killed: str) -> Non
         assert int(client.get("nth") or 0) >= acknowledged
         assert client.info("server")["process_id"] != pid
     again.stop()
+
+
+def test_what_is_written_reaches_the_disk_within_seconds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+
+    def fsync(file: int) -> None:
+        flushed.append(os.fstat(file).st_size)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(embedded, "FLUSH_S", 0.0)
+    store = EmbeddedStore(folder, fsync="everysec")
+    with ask(store) as client:
+        # Its own "everysec" acknowledges what it has not written when the disk is slow.
+        assert client.config_get("appendfsync") == {"appendfsync": "no"}
+        client.set("kept", "x" * 10_000)
+    wait_for(lambda: max(flushed, default=0) > 10_000, "a flush")
+    store.stop()
 
 
 def test_a_path_too_long_for_a_socket_is_no_matter(tmp_path: Path) -> None:
@@ -183,7 +207,8 @@ def test_a_server_that_never_answers_is_given_up(folder: Path, tmp_path: Path, m
     mute = a_script(tmp_path / "valkey-server", "exec sleep 60")
     with pytest.raises(StoreFailed, match="the store did not start within"):
         EmbeddedStore(folder, fsync="everysec", binary=mute)
-    # Nothing of it is left: the folder is free at once.
+    # Nothing of it is left that would keep the folder.
+    monkeypatch.undo()
     EmbeddedStore(folder, fsync="everysec").stop()
 
 

@@ -151,7 +151,8 @@ def test_a_killed_server_leaves_its_table_to_the_next(tmp_path: Path) -> None:
 def test_a_store_that_dies_comes_back_while_people_play(tmp_path: Path) -> None:
     with running(tmp_path, **serving.ROOMY) as server:
         with closing(redis.Redis.from_url(f"unix://{tmp_path / 'data' / 'store.sock'}")) as client:
-            os.kill(client.info("server")["process_id"], signal.SIGKILL)
+            os.kill(pid := client.info("server")["process_id"], signal.SIGKILL)
+        wait_for(lambda: not Path(f"/proc/{pid}").exists(), "the store to be gone")
         answers: list[int] = []
 
         def makes_tables() -> bool:
