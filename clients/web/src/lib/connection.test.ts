@@ -50,6 +50,17 @@ describe("joining", () => {
   });
 });
 
+it("leaves somebody who was refused in peace when the server tires of waiting", () => {
+  const { world, told, connection } = joined();
+  world.socket.hears({ t: "refused", of: "join", reason: "bad_name", rule: "", detail: "" });
+  world.socket.breaks(Closing.JOIN_TIMEOUT);
+  world.pass(60_000);
+  expect(world.sockets).toHaveLength(1);
+  expect(told.at(-1)).toMatchObject({ is: "refused" });
+  connection.joinAgain();
+  expect(world.sockets).toHaveLength(2);
+});
+
 describe("coming back", () => {
   it("comes back by itself, later each time, and soon again once it was welcome", () => {
     const { world, told } = open();

@@ -58,6 +58,7 @@ export class Connection {
   #socket: Socket | null = null;
   #joined = false;
   #everJoined = false;
+  #refused = false;
   #tries = 0;
   #nextUpdate: number | null = null;
   #asked = new Set<number>();
@@ -109,6 +110,7 @@ export class Connection {
 
   #dial(code: number): void {
     this.#hangUp();
+    this.#refused = false;
     this.tell({ is: "connecting", lost: this.#everJoined, code });
     const socket = this.world.dial();
     socket.binaryType = "arraybuffer";
@@ -139,6 +141,8 @@ export class Connection {
       this.tell({ is: "closed", code });
       return;
     }
+    // Somebody is thinking about another name: the next join dials again.
+    if (this.#refused) return;
     this.tell({ is: "connecting", lost: this.#everJoined, code });
     // Jitter keeps a whole table from knocking at the same instant when a server comes back.
     const firstMs = CROWDED.includes(code) ? CROWDED_RETRY_MS : FIRST_RETRY_MS;
@@ -162,6 +166,7 @@ export class Connection {
         this.#stopTimer?.();
         this.#stopTimer = null;
         this.#joined = this.#everJoined = true;
+        this.#refused = false;
         this.#tries = 0;
         this.tell({ is: "open" });
         this.#quickLeft = QUICK_SYNCS;
@@ -171,6 +176,7 @@ export class Connection {
         if (message.of === "join" && !this.#joined) {
           this.#stopTimer?.();
           this.#stopTimer = null;
+          this.#refused = true;
           this.tell({ is: "refused", reason: message.reason, detail: message.detail });
           return;
         }

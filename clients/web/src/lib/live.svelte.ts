@@ -1,6 +1,7 @@
 // A table as it is lived on this phone: the socket, the room's clock, the reveal, and one's own hands. Everything that
 // a screen shows is read from here, everything that a person does goes through here.
 
+import { SvelteMap } from "svelte/reactivity";
 import { Connection, type Status, type World } from "./connection";
 import { kept } from "./kept";
 import { Paintings } from "./painted";
@@ -28,6 +29,8 @@ export class LiveTable {
   note: Note | null = $state.raw(null);
   flown: Flown[] = $state.raw([]);
   shouts: Shout[] = $state.raw([]);
+  /** Told to the host alone: seats whose hands are not what people's are, and how seldom honest hands look so. */
+  readonly marked = new SvelteMap<SeatId, number>();
 
   seat = $derived(mySeat(this.table, this.me));
   place = $derived(myPlace(this.table, this.me));
@@ -181,6 +184,9 @@ export class LiveTable {
         break;
       case "reacted":
         this.shouts = [...this.shouts.slice(-8), { key: ++this.#keys, seat: message.seat, emoji: message.emoji }];
+        break;
+      case "marked":
+        this.marked.set(message.seat, message.one_in);
         break;
       case "refused":
         if (message.of === "turn") this.turning = 0;

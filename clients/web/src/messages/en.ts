@@ -76,6 +76,7 @@ export const lobby = {
   away: "away",
   computer: "computer",
   wins: count({ one: "{count} win", other: "{count} wins" }),
+  marked: fill("hands unlike a person’s (honest ones look so once in {n})"),
   remove: fill("Remove {name}"),
   removeAsk: fill("Remove {name} from the table?"),
   rtt: fill("{ms} ms"),
@@ -330,7 +331,7 @@ export const finish = {
   ),
   handicap: fill("with a handicap of {ms} ms"),
   untimed: "The phone gave no time. The dealer went by when the hand arrived.",
-  noCall: "no call",
+  noCall: "no call: does not count",
   dealerWait: fill("The dealer waited {ms} ms for hands still on their way."),
 };
 
@@ -404,6 +405,7 @@ export const refusals: { readonly [reason in Why | Reason]: string } = {
   already_seated: "You have a seat already.",
   join_first: "The table does not know you yet.",
   other_game: "That was the game before.",
+  too_late: "The dealer had decided already. No harm done.",
   too_few: "More seats are needed.",
   too_many: "This game is for fewer seats.",
   table_full: "Every seat is taken.",
