@@ -150,7 +150,7 @@ class Mailbox:
         """Writes a frame when it is due, never before those that were to go first."""
         held = self._held.get(conn)
         if held is not None:
-            held.append((max(due_us, held[-1][0]), frame))
+            held.append((due_us, frame))
         elif due_us > self._clock.now_us():
             self._held[conn] = deque([(due_us, frame)])
         elif (phone := self._phones.get(conn)) is not None and not phone.write(frame):

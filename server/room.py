@@ -467,7 +467,7 @@ class Room:
 
     def _lost(self, conn: ConnId) -> None:
         guest = self.guests.pop(conn, None)
-        if guest is None or guest.chair is None or guest.chair.conn != conn:
+        if guest is None or guest.chair is None:
             return
         guest.chair.conn = None
         self._presence_changed()

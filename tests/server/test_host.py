@@ -1,0 +1,669 @@
+"""The host: mailboxes and their order, the store first and then the phones, rooms that fail, sleep and wake."""
+
+import asyncio
+import functools
+import logging
+import selectors
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from engine.cards import Chance
+from server.host import SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
+from server.protocol import (
+    CODE_LENGTH,
+    CODE_SYMBOLS,
+    Closing,
+    DoTurn,
+    EndGame,
+    FromPhone,
+    Join,
+    Lock,
+    Message,
+    Quit,
+    React,
+    Reacted,
+    Refused,
+    Rename,
+    Stage,
+    Start,
+    Sync,
+    Synced,
+    Update,
+    Welcome,
+    read_from_server,
+)
+from server.room import ConnId
+from server.store.port import BadRecord, StoreDown, TableRecord
+from tests.server.world import MS, FakeLuck, S
+
+# --- a world in which waiting takes no time ----------------------------------------------------------------------
+
+
+class FakeClock:
+    """A clock that stands while anybody has something to do."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def now_us(self) -> int:
+        return round(self.now_s * S)
+
+
+class SkippingSelector(selectors.SelectSelector):
+    """Instead of waiting it moves the clock on."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        assert timeout is not None, "everybody waits for ever"
+        self._clock.now_s += max(0.0, timeout)
+        return super().select(0)
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop on the fake clock. What goes wrong in a callback or a forgotten task fails the test."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.wrong: list[dict[str, Any]] = []
+        super().__init__(SkippingSelector(self.clock))
+        self.set_exception_handler(lambda _, context: self.wrong.append(context))
+
+    def time(self) -> float:
+        return self.clock.now_s
+
+
+class FakeStore:
+    """A store in memory that can be down, slow, or hold what it should not."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, TableRecord] = {}
+        self.down = False
+        self.bad = False
+        self.open = asyncio.Event()
+        self.open.set()
+        self.tries = 0
+        self.loads = 0
+
+    async def _answer(self) -> None:
+        await self.open.wait()
+        if self.down:
+            raise StoreDown("it does not answer")
+
+    async def create_table(self, record: TableRecord) -> bool:
+        await self._answer()
+        return self.tables.setdefault(record.code, record) is record
+
+    async def load_table(self, code: str) -> TableRecord | None:
+        self.loads += 1
+        await self._answer()
+        if self.bad:
+            raise BadRecord(f"slapjack:{{{code}}}: not a table")
+        return self.tables.get(code)
+
+    async def save_table(self, record: TableRecord) -> None:
+        self.tries += 1
+        await self._answer()
+        self.tables[record.code] = record
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+class BrokenLuck(FakeLuck):
+    """Luck that runs out when it is told to."""
+
+    broken = False
+
+    def draw(self) -> Chance:
+        if self.broken:
+            raise RuntimeError("there is no luck left")
+        return super().draw()
+
+
+class FakePhone:
+    """The other end of a connection: what it was sent and when."""
+
+    def __init__(self, world: "World", conn: ConnId, mailbox: Mailbox, rtt_ms: int) -> None:
+        self.world = world
+        self.conn = conn
+        self.mailbox = mailbox
+        self.rtt_ms = rtt_ms
+        self.got: list[Message] = []
+        self.got_at_us: list[int] = []
+        self.closed: int | None = None
+        self.reads = True
+
+    def write(self, frame: bytes) -> bool:
+        assert self.closed is None, "written to after the end"
+        start = {126: 4, 127: 10}.get(frame[1], 2)
+        self.got.append(read_from_server(frame[start:]))
+        self.got_at_us.append(self.world.clock.now_us())
+        return self.reads
+
+    def ping(self) -> None:
+        sent_us = self.world.clock.now_us()
+        loop = asyncio.get_running_loop()
+        loop.call_later(self.rtt_ms / 1000, lambda: self.mailbox.pong(self.conn, sent_us, self.world.clock.now_us()))
+
+    def hang_up(self, code: int, reason: str) -> None:
+        assert self.closed is None
+        assert reason
+        self.closed = code
+
+    def say(self, message: FromPhone) -> None:
+        self.mailbox.hear(self.conn, message, self.world.clock.now_us())
+
+    def kinds(self) -> list[type[Message]]:
+        return [type(message) for message in self.got]
+
+    def last(self, kind: type[Message]) -> Any:
+        return next(message for message in reversed(self.got) if isinstance(message, kind))
+
+    def stage(self) -> Stage | None:
+        tables = [m.table for m in self.got if isinstance(m, Update) and m.table is not None]
+        return tables[-1].stage if tables else None
+
+
+class World:
+    """A server without sockets."""
+
+    def __init__(self, loop: SkippingLoop) -> None:
+        self.clock = loop.clock
+        self.store = FakeStore()
+        self.luck = BrokenLuck(seed=1)
+        self.conns = 0
+        self.host = self.new_host()
+
+    def new_host(self, max_tables: int = 100) -> Host:
+        self.host = Host(self.store, self.clock, self.luck, max_tables, 200)
+        return self.host
+
+    async def open(self, code: str) -> Mailbox:
+        mailbox = await self.host.open(code)
+        assert mailbox is not None
+        return mailbox
+
+    def phone(self, mailbox: Mailbox, *, rtt_ms: int = 0) -> FakePhone:
+        self.conns += 1
+        phone = FakePhone(self, ConnId(self.conns), mailbox, rtt_ms)
+        mailbox.connect(phone.conn, phone)
+        return phone
+
+    async def joins(self, mailbox: Mailbox, name: str, *, key: str = "", rtt_ms: int = 0) -> FakePhone:
+        phone = self.phone(mailbox, rtt_ms=rtt_ms)
+        phone.say(Join(name, "🦊", key))
+        await settled()
+        return phone
+
+    async def table(self, *names: str) -> tuple[Mailbox, list[FakePhone]]:
+        """A new table with these people."""
+        mailbox = await self.open(await self.host.create())
+        return mailbox, [await self.joins(mailbox, name) for name in names]
+
+
+async def settled() -> None:
+    """Lets everybody do what can be done without time passing."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def later(s: float) -> None:
+    """Lets time pass, which takes none here."""
+    await asyncio.sleep(s)
+    await settled()
+
+
+Scenario = Callable[..., Coroutine[Any, Any, None]]
+
+
+def in_a_world(scenario: Scenario) -> Callable[..., None]:
+    """Runs the test on a loop of its own and hands it a `World`."""
+
+    @functools.wraps(scenario)
+    def test(**given: Any) -> None:
+        loop = SkippingLoop()
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+
+            async def run() -> None:
+                world = World(loop)
+                await scenario(world, **given)
+                await world.host.close()
+                await settled()
+                assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+            runner.run(run())
+        assert loop.wrong == []
+
+    del test.__wrapped__
+    return test
+
+
+# --- the store first, then the phones ----------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_whoever_joins_is_told_so_and_everybody_else_as_well(world: World) -> None:
+    _, (ann, ben) = await world.table("Ann", "Ben")
+    assert ann.kinds() == [Welcome, Update, Update]
+    assert ben.kinds() == [Welcome, Update]
+
+
+@in_a_world
+async def test_nothing_is_told_before_it_is_kept(world: World) -> None:
+    mailbox, (ann,) = await world.table("Ann")
+    world.store.open.clear()
+    told = len(ann.got)
+    ann.say(Lock(True))
+    await later(60)
+    assert len(ann.got) == told
+    assert not world.store.tables[mailbox.room.code].locked
+    world.store.open.set()
+    await settled()
+    assert world.store.tables[mailbox.room.code].locked
+    assert ann.last(Update).table.locked
+
+
+@in_a_world
+async def test_what_comes_while_the_store_is_slow_waits_its_turn(world: World) -> None:
+    _, (ann, ben) = await world.table("Ann", "Ben")
+    world.store.open.clear()
+    ann.say(Lock(True))
+    await settled()
+    told = len(ben.got)
+    ben.say(Sync(sent_us=1))
+    ben.say(Rename("Bob", "🐸"))
+    ann.say(Lock(False))
+    ben.say(Sync(sent_us=2))
+    await later(60)
+    assert ben.got[told:] == []
+    world.store.open.set()
+    await settled()
+    assert ben.kinds()[told:] == [Update, Synced, Update, Update, Synced]
+    assert [m.table.locked for m in ben.got[told:] if isinstance(m, Update) and m.table] == [True, True, False]
+
+
+@in_a_world
+async def test_a_store_that_is_down_is_asked_again_and_nothing_is_lost(world: World) -> None:
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    told, tries = len(ann.got), world.store.tries
+    world.store.down = True
+    ann.say(Lock(True))
+    ben.say(React("👏"))
+    await later(30)
+    assert len(ann.got) == told
+    assert 10 < world.store.tries - tries < 25, "neither given up nor hammered"
+    world.store.down = False
+    await later(2)
+    assert ann.kinds()[told:] == [Update, Reacted]
+    assert world.store.tables[mailbox.room.code].locked
+
+
+@in_a_world
+async def test_a_result_is_counted_though_the_store_was_down_when_the_game_ended(world: World) -> None:
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    ann.say(Start())
+    await settled()
+    world.store.down = True
+    ann.say(EndGame())
+    await later(10)
+    assert ben.stage() is Stage.PLAYING
+    world.store.down = False
+    await later(2)
+    assert sum(world.store.tables[mailbox.room.code].scores.values()) == 2
+    assert ben.stage() in (Stage.BREAK, Stage.PLAYING)
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_r28_the_room_is_woken_at_the_instant_it_asked_for(world: World) -> None:
+    _, (ann, _) = await world.table("Ann", "Ben")
+    ann.say(Start())
+    await settled()
+    ann.say(EndGame())
+    ended_us = world.clock.now_us()
+    await later(2.9)
+    assert ann.stage() is Stage.BREAK
+    await later(0.1)
+    assert ann.stage() is Stage.PLAYING
+    assert [at_us for at_us in ann.got_at_us if at_us > ended_us] == [ended_us + 3 * S] * 2
+
+
+@in_a_world
+async def test_r24_a_game_goes_on_by_itself(world: World) -> None:
+    _, (ann, _) = await world.table("Ann", "Ben")
+    ann.say(Start())
+    await later(60)
+    assert ann.last(Update).view.turned == 3
+
+
+@in_a_world
+async def test_r3_a_near_phone_is_sent_a_card_later_than_a_far_one(world: World) -> None:
+    mailbox, _ = await world.table()
+    near, far = await world.joins(mailbox, "Near"), await world.joins(mailbox, "Far", rtt_ms=200)
+    await later(20)
+    near.say(Start())
+    await later(5)
+    far.say(DoTurn(1, 1))
+    await later(1)
+    shown = [
+        (message.show_at_us - at_us) / MS
+        for phone in (near, far)
+        for message, at_us in zip(phone.got, phone.got_at_us, strict=True)
+        if isinstance(message, Update) and message.show_at_us
+    ]
+    assert len(shown) == 2
+    assert 0 < shown[0] < 30, "before its moment, and not by much"
+    assert 100 < shown[1] <= 250
+
+
+@in_a_world
+async def test_r3_what_follows_a_card_that_is_held_back_follows_it(world: World) -> None:
+    mailbox, _ = await world.table()
+    near, far = await world.joins(mailbox, "Near"), await world.joins(mailbox, "Far", rtt_ms=200)
+    await later(20)
+    near.say(Start())
+    await later(5)
+    told = len(near.got)
+    far.say(DoTurn(1, 1))
+    far.say(React("👏"))
+    near.say(Sync(sent_us=1))
+    await later(1)
+    assert near.kinds()[told:] == [Update, Reacted, Synced]
+    assert near.got_at_us[-1] == near.got_at_us[told] > far.got_at_us[-1]
+
+
+@in_a_world
+async def test_what_was_told_before_the_goodbye_is_sent_before_it(world: World) -> None:
+    mailbox, _ = await world.table()
+    near, far = await world.joins(mailbox, "Near"), await world.joins(mailbox, "Far", rtt_ms=200)
+    await later(20)
+    near.say(Start())
+    await later(5)
+    far.say(DoTurn(1, 1))
+    near.say(Sync(sent_us=1))
+    near.say(Quit())
+    await settled()
+    assert near.closed == Closing.REMOVED
+    assert Synced in near.kinds()
+    await later(1)
+    assert far.closed is None
+
+
+# --- phones ------------------------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_r24_a_phone_that_is_gone_is_away(world: World) -> None:
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    mailbox.disconnect(ben.conn)
+    await settled()
+    assert [seat.away for seat in ann.last(Update).table.seats] == [False, True]
+    assert mailbox.people == 1
+    told = len(ann.got)
+    mailbox.disconnect(ben.conn)
+    await settled()
+    assert len(ann.got) == told, "twice is once"
+
+
+@in_a_world
+async def test_a_seat_taken_over_hangs_up_the_first_phone_alone(world: World) -> None:
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    other = await world.joins(mailbox, "Ben", key=ben.last(Welcome).key)
+    assert ben.closed == Closing.SEAT_TAKEN_OVER
+    assert ann.closed is other.closed is None
+    mailbox.disconnect(ben.conn)
+    await settled()
+    assert not any(seat.away for seat in other.last(Update).table.seats)
+
+
+@in_a_world
+async def test_a_phone_that_has_stopped_reading_holds_nobody_up(world: World) -> None:
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    ben.reads = False
+    ann.say(Lock(True))
+    await settled()
+    assert ann.last(Update).table.locked
+    mailbox.disconnect(ben.conn)
+    await settled()
+    assert ann.last(Update).table.seats[1].away
+
+
+# --- rooms that fail ---------------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_a_room_that_fails_hangs_up_its_own_phones_and_starts_again_from_what_was_kept(world: World) -> None:
+    logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    _, (cid,) = await world.table("Cid")
+    ann.say(Lock(True))
+    await settled()
+    key = ben.last(Welcome).key
+    world.luck.broken = True
+    ann.say(Start())
+    await settled()
+    world.luck.broken = False
+    assert ann.closed == ben.closed == Closing.ROOM_FAILED
+    assert cid.closed is None
+    assert world.host.tables == 1
+    for phone in (ann, ben):
+        mailbox.hear(phone.conn, Sync(sent_us=1), world.clock.now_us())
+        mailbox.disconnect(phone.conn)
+    late = world.phone(mailbox)
+    assert late.closed == Closing.ROOM_FAILED, "nobody is left with a room that is dead"
+
+    again = await world.open(mailbox.room.code)
+    assert again is not mailbox
+    ben = await world.joins(again, "Ben", key=key)
+    table = ben.last(Update).table
+    assert table.locked
+    assert [seat.name for seat in table.seats] == ["Ann", "Ben"]
+    assert table.stage is Stage.LOBBY
+    cid.say(Lock(True))
+    await settled()
+    assert cid.last(Update).table.locked
+
+
+@in_a_world
+async def test_a_store_that_refuses_for_good_is_a_room_that_fails(world: World) -> None:
+    logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
+    _, (ann,) = await world.table("Ann")
+
+    async def refuse(record: TableRecord) -> None:
+        raise BadRecord("no")
+
+    world.store.save_table = refuse  # type: ignore[method-assign]
+    ann.say(Lock(True))
+    await settled()
+    assert ann.closed == Closing.ROOM_FAILED
+    assert world.host.tables == 0
+
+
+# --- codes, sleep and waking -------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_a_code_that_is_taken_is_not_given_twice(world: World) -> None:
+    same, other = Chance(bytes(31) + b"\x01"), Chance(bytes(31) + b"\x02")
+    world.luck.lay(same, same, same, other)
+    first, second = await world.host.create(), await world.host.create()
+    assert first != second
+    assert list(world.store.tables) == [first, second]
+
+
+def test_a_code_has_no_look_alikes_and_any_symbol_anywhere() -> None:
+    luck = FakeLuck(seed=1)
+    codes = [new_code(luck) for _ in range(500)]
+    assert len(set(codes)) == 500
+    assert {len(code) for code in codes} == {CODE_LENGTH}
+    assert all({code[place] for code in codes} == set(CODE_SYMBOLS) for place in range(CODE_LENGTH))
+
+
+@in_a_world
+async def test_an_unknown_code_leads_nowhere(world: World) -> None:
+    assert await world.host.open("NOSUCH") is None
+    assert await world.host.peek("NOSUCH") is None
+    assert world.host.tables == 0
+
+
+@in_a_world
+async def test_a_table_is_looked_at_without_being_woken(world: World) -> None:
+    code = await world.host.create()
+    assert await world.host.peek(code) == world.store.tables[code]
+    assert world.host.tables == 0
+    mailbox = await world.open(code)
+    await world.joins(mailbox, "Ann")
+    loads = world.store.loads
+    kept = await world.host.peek(code)
+    assert kept is not None
+    assert [seat.name for seat in kept.seats] == ["Ann"]
+    assert world.store.loads == loads
+
+
+@in_a_world
+async def test_whoever_comes_at_once_comes_into_one_room(world: World) -> None:
+    code = await world.host.create()
+    world.store.open.clear()
+    coming = [asyncio.ensure_future(world.host.open(code)) for _ in range(5)]
+    await settled()
+    coming[0].cancel()
+    world.store.open.set()
+    rooms = await asyncio.gather(*coming[1:])
+    assert rooms[0] is not None
+    assert all(room is rooms[0] for room in rooms)
+    assert world.store.loads == 1
+    assert world.host.tables == 1
+
+
+@in_a_world
+async def test_a_table_that_cannot_be_read_is_said_and_may_be_tried_again(world: World) -> None:
+    code = await world.host.create()
+    world.store.down = True
+    with pytest.raises(StoreDown):
+        await world.host.open(code)
+    with pytest.raises(StoreDown):
+        await world.host.create()
+    world.store.down, world.store.bad = False, True
+    with pytest.raises(BadRecord):
+        await world.host.open(code)
+    world.store.bad = False
+    assert await world.host.open(code) is not None
+
+
+@in_a_world
+async def test_a_server_carries_so_many_tables(world: World) -> None:
+    codes = [await world.host.create() for _ in range(3)]
+    host = world.new_host(max_tables=2)
+    rooms = [await world.open(code) for code in codes[:2]]
+    with pytest.raises(ServerFull):
+        await host.open(codes[2])
+    with pytest.raises(ServerFull):
+        await host.create()
+    assert await host.open(codes[0]) is rooms[0]
+    assert host.tables == 2
+
+
+@in_a_world
+async def test_a_server_carries_no_more_when_all_come_at_once(world: World) -> None:
+    codes = [await world.host.create() for _ in range(4)]
+    host = world.new_host(max_tables=2)
+    world.store.open.clear()
+    coming = [asyncio.ensure_future(host.open(code)) for code in codes]
+    await settled()
+    world.store.open.set()
+    came = await asyncio.gather(*coming, return_exceptions=True)
+    assert sum(isinstance(room, Mailbox) for room in came) == 2
+    assert sum(isinstance(room, ServerFull) for room in came) == 2
+    assert host.tables == 2
+
+
+@in_a_world
+async def test_a_room_that_nobody_is_at_makes_place(world: World) -> None:
+    codes = [await world.host.create() for _ in range(2)]
+    host = world.new_host(max_tables=1)
+    mailbox = await world.open(codes[0])
+    ann = await world.joins(mailbox, "Ann")
+    await later(SLEEP_AFTER_S + 1)
+    with pytest.raises(ServerFull):
+        await host.open(codes[1])
+    mailbox.disconnect(ann.conn)
+    await later(SLEEP_AFTER_S - 1)
+    with pytest.raises(ServerFull):
+        await host.open(codes[1])
+    await later(2)
+    assert await host.open(codes[1]) is not None
+    assert host.tables == 1
+    late = world.phone(mailbox)
+    assert late.closed == Closing.ROOM_FAILED
+
+
+@in_a_world
+async def test_a_room_that_slept_wakes_with_its_people_and_scores(world: World) -> None:
+    codes = [await world.host.create() for _ in range(2)]
+    host = world.new_host(max_tables=1)
+    mailbox = await world.open(codes[0])
+    ann, ben = await world.joins(mailbox, "Ann"), await world.joins(mailbox, "Ben")
+    ann.say(Start())
+    ann.say(EndGame())
+    await settled()
+    for phone in (ann, ben):
+        mailbox.disconnect(phone.conn)
+    await later(SLEEP_AFTER_S + 1)
+    await world.open(codes[1])
+    await later(SLEEP_AFTER_S + 1)
+    again = await world.open(codes[0])
+    assert host.tables == 1
+    ann = await world.joins(again, "Ann", key=ann.last(Welcome).key)
+    assert [(seat.name, seat.wins) for seat in ann.last(Update).table.seats] == [("Ann", 1), ("Ben", 1)]
+
+
+@in_a_world
+async def test_a_room_with_something_unkept_does_not_go_to_sleep(world: World) -> None:
+    codes = [await world.host.create() for _ in range(2)]
+    host = world.new_host(max_tables=1)
+    mailbox = await world.open(codes[0])
+    ann, ben = await world.joins(mailbox, "Ann"), await world.joins(mailbox, "Ben")
+    ann.say(Start())
+    await settled()
+    world.store.down = True
+    ann.say(EndGame())
+    for phone in (ann, ben):
+        mailbox.disconnect(phone.conn)
+    await later(SLEEP_AFTER_S + 60)
+    with pytest.raises(ServerFull):
+        await host.create()
+    world.store.down = False
+    await later(3)
+    assert sum(world.store.tables[codes[0]].scores.values()) == 2
+    await later(SLEEP_AFTER_S + 1)
+    assert await host.open(codes[1]) is not None
+
+
+@in_a_world
+async def test_closing_stops_every_room_where_it_stands(world: World) -> None:
+    _, (ann, _) = await world.table("Ann", "Ben")
+    await world.table("Cid")
+    ann.say(Start())
+    await settled()
+    await world.host.close()
+    told = len(ann.got)
+    await later(60)
+    assert len(ann.got) == told
+    assert world.host.tables == 0
+
+
+@in_a_world
+async def test_a_refusal_goes_to_its_sender_alone(world: World) -> None:
+    _, (ann, ben) = await world.table("Ann", "Ben")
+    told = len(ann.got)
+    ben.say(Start())
+    await settled()
+    assert ben.got[-1] == Refused("start", "not_host")
+    assert len(ann.got) == told
