@@ -25,6 +25,7 @@ from server.protocol import (
     DoTurn,
     Join,
     Malformed,
+    Marked,
     Message,
     Quit,
     Reacted,
@@ -50,6 +51,9 @@ SILENCE_US = 10_000_000
 LONGEST_HOLD_US = 1_000_000
 """Nothing is held longer than this, whatever the clock estimate says: a wrong clock must not stop the table."""
 
+LATEST_US = 60_000_000
+"""A painting so far from its moment tells of a wrong clock, not of a slow screen."""
+
 FIRST_RETRY_US = 250_000
 LONGEST_RETRY_US = 5_000_000
 STAMPS = 8
@@ -72,7 +76,7 @@ class Resumed(Value):
 
 Move = DoTurn | DoSlap | DoCall | DoCarryOn
 
-Happening = Update | Refused | Reacted | Lost | Resumed
+Happening = Update | Refused | Reacted | Marked | Lost | Resumed
 """What a player is told: updates at the moment at which they are to be shown, the rest as it comes."""
 
 
@@ -148,9 +152,11 @@ class Session:
                 self.clock = self.clock.learned(Exchange(message.sent_us, message.room_us, now_us))
             case Refused(of="join") if not self.online:
                 self._end(JoinRefused(message.reason, message.detail))
-            case Refused() | Reacted():
-                if isinstance(message, Refused) and (last := self._last_moves.get(message.of)) is not None:
+            case Refused():
+                if (last := self._last_moves.get(message.of)) is not None:
                     self._vain_moves.add(last)
+                self._happenings.append(message)
+            case Reacted() | Marked():
                 self._happenings.append(message)
             case _:
                 assert_never(message)
@@ -237,7 +243,8 @@ class Session:
         """Everything shown so far is on the screen now: the start of every reaction (P9)."""
         for nth, due_us in self._to_paint.items():
             self._painted[nth] = now_us
-            self.say(Shown(game=self._painted_game, nth=nth, late_us=now_us - due_us))
+            late_us = max(-LATEST_US, min(LATEST_US, now_us - due_us))
+            self.say(Shown(game=self._painted_game, nth=nth, late_us=late_us))
         self._to_paint.clear()
         while len(self._painted) > STAMPS:
             del self._painted[min(self._painted)]

@@ -32,6 +32,7 @@ from server.protocol import (
     DoTurn,
     Join,
     Lock,
+    Marked,
     Message,
     Quit,
     Reacted,
@@ -369,10 +370,10 @@ def test_nothing_is_held_longer_than_a_second() -> None:
     assert phone.faces() == ["2S"]
 
 
-def test_a_moment_gone_by_is_now() -> None:
+def test_a_card_that_comes_late_is_shown_at_once_and_is_late() -> None:
     phone = Phone().join()
     phone.tell(phone.now_us + AHEAD_US - 80 * MS, events=(turned(1, "2S"),), view=a_game(["2S"])).paint()
-    assert phone.last(Shown) == Shown(game=1, nth=1, late_us=0)
+    assert phone.last(Shown) == Shown(game=1, nth=1, late_us=80 * MS)
 
 
 def test_a_part_that_has_not_changed_stays() -> None:
@@ -395,9 +396,14 @@ def test_refusals_and_reactions_are_told_at_once() -> None:
     phone = Phone().join()
     phone.session.take_happenings()
     phone.tell(phone.now_us + AHEAD_US + 90 * MS, view=a_game(["2S"]))
-    refused, reacted = Refused(of="slap", reason="nothing_to_slap", rule="R7d"), Reacted(SeatId("s1"), "🎉")
-    phone.hear(refused).hear(reacted)
-    assert phone.session.take_happenings() == [refused, reacted]
+    told = [
+        Refused(of="slap", reason="nothing_to_slap", rule="R7d"),
+        Reacted(SeatId("s1"), "🎉"),
+        Marked(SeatId("s1"), 9),
+    ]
+    for message in told:
+        phone.hear(message)
+    assert phone.session.take_happenings() == told
 
 
 # --- stamping ----------------------------------------------------------------------------------------------------
