@@ -687,6 +687,15 @@ def test_r18_somebody_watching_decides_what_is_too_close_to_call() -> None:
     )
 
 
+def test_r18_r27_whoever_has_joined_late_watches_and_so_may_judge() -> None:
+    table = on_top("5H JS", rules=TABLE_JUDGE)
+    table.joins("Cid")
+    too_close(table, 2)
+    question = asked(table, "Cid")
+    assert table["Cid"].say(Point(question.id, question.seats[1])) is None
+    assert table.news() == ["Ben wins 2 on card 2"]
+
+
 def test_r18_only_the_two_hands_are_to_choose_from() -> None:
     table = on_top("5H JS", "Ann", "Ben", "Cid", rules=TABLE_JUDGE, watched=True)
     too_close(table, 2)

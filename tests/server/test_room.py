@@ -739,6 +739,18 @@ def test_r2_r28_the_deal_passes_left() -> None:
     assert dealers == ["Ann", "Ben", "Cid", "Ann"]
 
 
+def test_r2_r28_the_deal_passes_left_though_the_dealer_has_left() -> None:
+    table = Table("Ann", "Ben", "Cid", "Dan")
+    table.start()
+    table.command(EndGame())
+    table.later(3_000)
+    assert table.view().dealer == table.seat("Ben").id
+    assert table["Ben"].say(Quit()) is None
+    table.command(EndGame())
+    table.later(3_000)
+    assert table.view().dealer == table.seat("Cid").id
+
+
 def test_r28_the_host_holds_the_next_deal_and_lets_it_go_on() -> None:
     table = Table("Ann", "Ben")
     table.start()
