@@ -7,16 +7,15 @@ played.
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NewType, assert_never
 
 import msgspec
 
-from engine.cards import deck_text, full_deck, shuffled
-from engine.game import GameOver, Refusal, Seat, Status, Value, WrongSlap
+from engine.cards import full_deck, shuffled
+from engine.game import GameOver, Refusal, Seat, Status, Value
 from engine.table import deal
 from server.judge import CREDIT_START_US, Evidence
-from server.journal import AnyEntry, Dealt, Replayed, write_entry
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
 from server.path import Path
 from server.play import SILENT_TURNS, Play
@@ -51,7 +50,6 @@ from server.protocol import (
     SeatId,
     SetHandicap,
     SetRules,
-    SetTable,
     Shown,
     Sit,
     Stage,
@@ -65,15 +63,12 @@ from server.protocol import (
     Welcome,
     Why,
 )
-from server.store.port import Change, Computer, Played, Result, Score, SeatRecord, TableRecord, Tournament
+from server.store.port import Computer, SeatRecord, TableRecord
 from server.watch import Watch
 
 ConnId = NewType("ConnId", int)
 
 BREAK_US = 3_000_000
-ARCHIVE = 20
-"""Ended tournaments that a table remembers."""
-
 HOST_AWAY_US = 30_000_000
 REACT_EVERY_US = 1_000_000
 PING_PLAYING_US = 1_000_000
@@ -90,11 +85,10 @@ MIN_KEY_LENGTH = 22
 
 
 class Said(Value):
-    """A message has arrived on a connection. With a `Join` comes the person to whom its key belongs, where known."""
+    """A message has arrived on a connection."""
 
     conn: ConnId
     message: FromPhone
-    person: str = ""
 
 
 class Gone(Value):
@@ -110,17 +104,11 @@ class Ponged(Value):
     sent_us: int
 
 
-class Stalled(Value):
-    """The store had not answered since `since_us`; it does again."""
-
-    since_us: int
-
-
 class Woken(Value):
     """Nothing but time has passed."""
 
 
-Input = Said | Gone | Ponged | Stalled | Woken
+Input = Said | Gone | Ponged | Woken
 
 
 class Tell(Value):
@@ -145,13 +133,13 @@ class HangUp(Value):
     reason: str
 
 
-class Keep(Value):
-    """Keep this before anything that follows is told."""
+class Save(Value):
+    """Keep this of the table before anything that follows is told."""
 
-    change: Change
+    record: TableRecord
 
 
-Effect = Tell | Ping | HangUp | Keep
+Effect = Tell | Ping | HangUp | Save
 
 
 # --- who is there ------------------------------------------------------------------------------------------------
@@ -168,8 +156,6 @@ class Chair:
     silent_turns: int = 0
     path: Path = Path()
     credit_us: int = CREDIT_START_US
-    reactions_us: list[int] = field(default_factory=list)
-    wrong: int = 0
     watch: Watch = Watch()
     told_rtt_ms: int = 0
 
@@ -224,14 +210,7 @@ class Guest:
 class Room:
     """One table. One writer: everything that happens to it comes through `receive`, in order."""
 
-    def __init__(
-        self,
-        record: TableRecord,
-        luck: Luck,
-        max_spectators: int = 200,
-        replayed: Replayed | None = None,
-        at_us: int = 0,
-    ) -> None:
+    def __init__(self, record: TableRecord, luck: Luck, max_spectators: int = 200) -> None:
         self.code = record.code
         self.rules = record.rules
         self.chairs = [Chair(seat) for seat in record.seats]
@@ -240,10 +219,6 @@ class Room:
         self.host = record.host
         self.dealer = record.dealer
         self.locked = record.locked
-        self.first_to = record.first_to
-        self.ranked = record.ranked
-        self.archive = record.archive
-        self.champions: tuple[SeatId, ...] = ()
         self.guests: dict[ConnId, Guest] = {}
         self.stage = Stage.LOBBY
         self.play: Play | None = None
@@ -262,16 +237,8 @@ class Room:
         self._newcomer_pings = 0
         self._now_us = 0
         self._effects: list[Effect] = []
-        self._keeps: list[Keep] = []
-        self._entries: list[AnyEntry] = []
-        self._result: Result | None = None
-        self._fresh_us = 0
-        self._born = record.born
         self._saved = record
         self._shown_table: TableView | None = None
-        self._taken_up = False
-        if replayed is not None:
-            self._take_up(replayed, at_us)
 
     # --- the way in ----------------------------------------------------------------------------------------------
 
@@ -280,10 +247,8 @@ class Room:
         self._now_us = max(self._now_us, at_us)
         self._catch_up()
         match happened:
-            case Said(conn, message, person):
-                self._said(conn, message, person, at_us)
-            case Stalled(since_us):
-                self._stalled(since_us)
+            case Said(conn, message):
+                self._said(conn, message)
             case Gone(conn):
                 self._lost(conn)
             case Ponged(conn, sent_us):
@@ -294,9 +259,11 @@ class Room:
                 assert_never(happened)
         self._catch_up()
         self._settle()
-        self._keep()
-        effects: list[Effect] = [*self._keeps, *self._effects]
-        self._keeps, self._effects = [], []
+        effects, self._effects = self._effects, []
+        record = self.record()
+        if record != self._saved:
+            self._saved = record
+            effects.insert(0, Save(record))
         return effects
 
     def wake_at(self) -> int | None:
@@ -322,57 +289,7 @@ class Room:
             host=self.rightful_host or self.host,
             dealer=self.dealer,
             locked=self.locked,
-            first_to=self.first_to,
-            ranked=self.ranked,
-            archive=self.archive,
-            born=self._born,
         )
-
-    # --- what is kept --------------------------------------------------------------------------------------------
-
-    def _keep(self) -> None:
-        """Puts what has changed since the last time into one change, which is kept all of it or not at all."""
-        record = self.record()
-        changed = record if record != self._saved else None
-        if changed is None and not self._entries and self._result is None:
-            return
-        self._saved = record
-        entries = tuple(write_entry(entry) for entry in self._entries)
-        deals = bool(self._entries) and isinstance(self._entries[0], Dealt)
-        self._keeps.append(Keep(Change(changed, entries, deals, self._result)))
-        self._entries, self._result = [], None
-
-    def _take_up(self, replayed: Replayed, at_us: int) -> None:
-        """Goes on with a game from the journal. It stands still until somebody is back (R24)."""
-        kept = {chair.id: chair for chair in self.chairs}
-        dealt = [kept.pop(seat.id, None) or Chair(seat, gone=True) for seat in replayed.dealt.seats]
-        for place, chair in enumerate(dealt):
-            chair.place = Seat(place)
-        self.chairs = [*dealt, *kept.values()]
-        self.stage = Stage.PLAYING
-        self.play = Play(
-            replayed.game,
-            replayed.dealt.rules,
-            replayed.dealt.game,
-            tuple(dealt),
-            self._luck,
-            at_us=at_us,
-            moves=replayed.moves,
-            played_us=replayed.played_us,
-        )
-        self.play.happenings.clear()
-        self.still_since_us = at_us
-        self._taken_up = True
-
-    def _stalled(self, since_us: int) -> None:
-        """The table has stood still for want of a store: nothing that was due meanwhile has happened."""
-        self._fresh_us = self._now_us
-        if self.next_deal_us:
-            self.next_deal_us += self._now_us - since_us
-        if self.play is not None and self.still_since_us is None:
-            self.play.shift(self._now_us - since_us)
-            self.play.show_afresh(self._now_us)
-            self._tell_play()
 
     # --- time ----------------------------------------------------------------------------------------------------
 
@@ -424,9 +341,6 @@ class Room:
             self.play.shift(at_us - self.still_since_us)
             self.still_since_us = None
             self.play.presence_changed(at_us)
-            if self._taken_up:
-                self._taken_up = False
-                self.play.show_afresh(at_us)
             self._tell_play()
 
     def _anybody(self) -> bool:
@@ -748,8 +662,6 @@ class Room:
                 chair.record = msgspec.structs.replace(chair.record, handicap_ms=ms)
             case Lock(on):
                 self.locked = on
-            case SetTable(first_to, ranked):
-                self.first_to, self.ranked = first_to, ranked
             case _:
                 raise AssertionError(f"not a host's message: {message}")
         return None
@@ -790,8 +702,6 @@ class Room:
         for place, chair in enumerate(self.chairs):
             chair.place = Seat(place)
             chair.silent_turns = 0
-            chair.reactions_us = []
-            chair.wrong = 0
         ids = [chair.id for chair in self.chairs]
         dealer = (ids.index(self.dealer) + 1) % len(ids) if self.dealer in ids else 0
         self.dealer = ids[dealer]
@@ -800,13 +710,13 @@ class Room:
         self.paused = self.held = False
         self.next_deal_us = 0
         self.still_since_us = None
-        if self.champions:
-            self._begin_tournament()
-        self._keep()  # what the last game has left, apart: a deal comes first in its change
-        deck = shuffled(full_deck(), self._luck.draw())
-        seats = tuple(chair.record for chair in self.chairs)
-        self._entries.append(Dealt(self.games, deck_text(deck), self.rules, Seat(dealer), seats))
-        game = deal(self.rules, deck, len(ids), Seat(dealer), tuple(seat.computer is None for seat in seats))
+        game = deal(
+            self.rules,
+            shuffled(full_deck(), self._luck.draw()),
+            len(ids),
+            Seat(dealer),
+            tuple(chair.computer is None for chair in self.chairs),
+        )
         show_jacks = self.rules.show_jacks and self.games == 1
         self.play = Play(
             game, self.rules, self.games, tuple(self.chairs), self._luck, at_us=at_us, show_jacks=show_jacks
@@ -823,19 +733,16 @@ class Room:
             conns = (self.chairs[seat].conn for seat in self.play.pings)
             self._effects.append(Ping(tuple(conn for conn in conns if conn is not None)))
             self.play.pings.clear()
-        self._entries += self.play.entries
-        self.play.entries.clear()
         happenings, self.play.happenings = self.play.happenings, []
+        ending = next((e for h in happenings for e in h.events if isinstance(e, GameOver)), None)
+        if ending is not None:
+            for winner in ending.winners:
+                key = self.chairs[winner].score_key
+                self.scores[key] = self.scores.get(key, 0) + 1
+            self.winners = tuple(self.chairs[winner].id for winner in ending.winners)
         for happening in happenings:
             if happening.verdict is not None:
                 self._watch(happening.verdict, happening.evidence)
-            for event in happening.events:
-                if isinstance(event, WrongSlap):
-                    self.chairs[event.seat].wrong += 1
-        ending = next((e for h in happenings for e in h.events if isinstance(e, GameOver)), None)
-        if ending is not None:
-            self._score(ending)
-        for happening in happenings:
             self._n += 1
             h = happening
             self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
@@ -849,44 +756,10 @@ class Room:
             chair = self.chairs[hand.seat]
             if chair.computer is not None or hand.cover:
                 continue
-            chair.reactions_us.append(hand.accepted_us - hand.handicap_us)
             was_marked = chair.watch.marked
             chair.watch = chair.watch.seen(hand, late_us.get(hand.seat, 0))
             if chair.watch.marked and not was_marked:
                 self._tell_host(chair)
-
-    def _score(self, ending: GameOver) -> None:
-        """Adds the wins, and hands the result over to be counted on the leaderboard (R28, R29, R30)."""
-        assert self.play is not None
-        played = [chair for chair in self.chairs if chair.place is not None]
-        winners = [self.chairs[winner] for winner in ending.winners]
-        for chair in played:
-            before = self.scores.get(chair.score_key, Score("", ""))
-            wins = before.wins + (chair in winners)
-            self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
-        self.winners = tuple(chair.id for chair in winners)
-        self.champions = tuple(
-            chair.id for chair in winners if self.first_to and self.scores[chair.score_key].wins >= self.first_to
-        )
-        people = [chair for chair in played if chair.computer is None]
-        self._result = Result(
-            id=f"{self.code}-{self._born}-{self.games}",
-            code=self.code,
-            game=self.play.rules.game,
-            people=tuple(
-                Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
-            ),
-            ranked=self.ranked and len(people) > 1 and not self.play.rules.calm,
-        )
-
-    def _begin_tournament(self) -> None:
-        """Puts the scores of the one that ended into the archive, and begins again at nothing (R29)."""
-        ended = Tournament(max(score.games for score in self.scores.values()), tuple(self._best_first()))
-        self.archive = (*self.archive, ended)[-ARCHIVE:]
-        self.scores, self.champions = {}, ()
-
-    def _best_first(self) -> list[Score]:
-        return sorted(self.scores.values(), key=lambda score: (-score.wins, score.games, score.name))
 
     def _tell_host(self, marked: Chair) -> None:
         host = self._chair(self.host) if self.host is not None else None
@@ -902,7 +775,7 @@ class Room:
         self.chairs = [chair for chair in self.chairs if not chair.gone]
         for chair in self.chairs:
             chair.place = None
-        self.stage = Stage.BREAK if self._ready() and not self.champions else Stage.LOBBY
+        self.stage = Stage.BREAK if self._ready() else Stage.LOBBY
 
     # --- what people are told ------------------------------------------------------------------------------------
 
