@@ -117,12 +117,16 @@ export const rules = {
   cards: fill("{n} cards"),
   unlimited: "no limit",
   onlyHost: "The host sets the rules.",
-  betweenGames: "Rules change between games.",
   laidOut: "Slap these:",
 };
 
-/** One plain sentence for every switch. */
-export const switches: { readonly [name in keyof Rules]: string } = SWITCHES;
+/** One plain sentence for every switch; amounts are shown in people's units, so the sentence names none. */
+export const switches: { readonly [name in keyof Rules]: string } = {
+  ...SWITCHES,
+  min_show_ms: "How long every card stays on top at least.",
+  card_limit: "The game ends after so many turned cards, and most cards win.",
+  time_limit_min: "The game ends after so long, and most cards win.",
+};
 
 export const switchNames: { readonly [name in keyof Rules]: string } = {
   game: "Game",
@@ -189,7 +193,6 @@ export const play = {
   turns: "turns",
   call: "Slapjack!",
   callLabel: "Call “Slapjack!”",
-  sayJack: "Jack!",
   sayJackLabel: "Say “Jack!”",
   carryOn: "Carry on",
   answers: count({ one: "Waiting for {count} person", other: "Waiting for {count} people" }),
@@ -372,7 +375,6 @@ export const trouble = {
   watch: "Watch instead",
   takeBack: "Play here instead",
   reload: "Load the page again",
-  otherCode: "Try another code",
   noTable: "No such table",
   noTableText: fill("There is no table {code}. Codes have no 0, 1, I, L or O: check it, or ask for it again."),
   takenOver: "Your seat is open elsewhere",
