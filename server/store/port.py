@@ -31,25 +31,95 @@ class SeatRecord(Value):
     computer: Computer | None = None
 
 
+class Score(Value):
+    """What somebody has won at a table, and the name they had at their last game there."""
+
+    name: str
+    face: str
+    wins: int = 0
+    games: int = 0
+
+
+class Tournament(Value):
+    """A tournament that has ended: its scores, kept as at the table, and how many games it took (R29)."""
+
+    games: int
+    scores: dict[str, Score]
+
+
 class TableRecord(Value):
     """All that outlives a server: who sits at a table, under which rules, and the win scores (R28).
 
-    `scores` counts wins by `key_hash` for people and by seat id for computer players.
+    `scores` are kept by `key_hash` for people and by seat id for computer players. `first_to` wins make a champion
+    (R29), 0 is open-ended; `archive` has the last tournaments that ended. `born` tells tables apart that had the same
+    code one after another. `ranked` is off where the table does not want its games on the leaderboard (R30).
     """
 
     code: str
     rules: Rules
     seats: tuple[SeatRecord, ...] = ()
-    scores: dict[str, int] = msgspec.field(default_factory=dict)
+    scores: dict[str, Score] = msgspec.field(default_factory=dict)
     games: int = 0
     host: SeatId | None = None
     dealer: SeatId | None = None
     locked: bool = False
+    first_to: int = 0
+    ranked: bool = True
+    archive: tuple[Tournament, ...] = ()
+    born: str = ""
     version: int = RECORD_VERSION
+
+
+class Played(Value):
+    """One person's part in a finished game; `reactions_us` are the accepted ones of their hands, in microseconds."""
+
+    person: str
+    name: str
+    face: str
+    won: bool
+    reactions_us: tuple[int, ...] = ()
+
+
+class Result(Value):
+    """A finished game, to be counted exactly once under its `id`.
+
+    `ranked` is False where it counts in the table's score alone (R30); then only wins and games of the table are kept.
+    """
+
+    id: str
+    code: str
+    game: str
+    people: tuple[Played, ...]
+    ranked: bool
+
+
+class Change(Value):
+    """What a room wants kept in one go, or not at all: its record, entries of its journal, a result to be counted.
+
+    `entries` are opaque here. `deals` says that the first of them begins a new game: what was kept of the one before
+    is no longer needed to go on.
+    """
+
+    record: TableRecord | None = None
+    entries: tuple[bytes, ...] = ()
+    deals: bool = False
+    result: Result | None = None
+
+
+class Opened(Value):
+    """A table as it is taken over: its record, the journal from the last deal on, and the epoch to write under."""
+
+    record: TableRecord
+    journal: tuple[bytes, ...]
+    epoch: int
 
 
 class StoreDown(Exception):
     """The store does not answer; nothing was acknowledged."""
+
+
+class Fenced(Exception):
+    """Another server has taken the room over: nothing was written, and this one must fall silent."""
 
 
 class BadRecord(Exception):
@@ -66,10 +136,19 @@ class Store(Protocol):
         """Keeps a new table; False, and nothing changed, when the code is taken."""
 
     async def load_table(self, code: str) -> TableRecord | None:
-        """The table of that code; raises `BadRecord`."""
+        """The table of that code, to look at; raises `BadRecord`."""
 
-    async def save_table(self, record: TableRecord) -> None:
-        """Replaces what was kept of the table."""
+    async def open_table(self, code: str) -> Opened | None:
+        """Takes the table over under a new epoch: from now on nobody else's `keep` succeeds. Raises `BadRecord`."""
+
+    async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:
+        """Keeps change `number` (counted from 1) of that epoch, all of it or nothing.
+
+        Asked again with the same number after a `StoreDown` it is not kept twice. Raises `Fenced`.
+        """
+
+    async def person_of(self, key_hash: str) -> str:
+        """The person that a device's secret belongs to: the hash itself, until the device was linked to another."""
 
     async def close(self) -> None:
         """Lets go of the connections."""

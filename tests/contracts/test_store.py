@@ -18,7 +18,7 @@ from engine.rules import Rules, WonPile
 from server.protocol import Kind, SeatId
 from server.store import redis as adapter
 from server.store.embedded import EmbeddedStore
-from server.store.port import BadRecord, Computer, SeatRecord, StoreDown, TableRecord
+from server.store.port import BadRecord, Computer, Score, SeatRecord, StoreDown, TableRecord
 from server.store.redis import RedisStore, table_key
 from tests.support.serving import TIMEOUT_S, wait_for
 
@@ -126,7 +126,7 @@ def a_table(code: str = CODE, **fields: Any) -> TableRecord:
     plain: dict[str, Any] = {
         "rules": Rules(queens=True, won_pile=WonPile.UNDER, card_limit=200),
         "seats": (person, computer),
-        "scores": {"ab" * 32: 3, "b2": 1},
+        "scores": {"ab" * 32: Score("Zoë 🃏 <b>", "🦊", 3, 4), "b2": Score("Robot", "🤖", 1, 4)},
         "games": 4,
         "host": SeatId("a1"),
         "dealer": SeatId("b2"),
