@@ -4,22 +4,28 @@ One of the two places where asyncio lives. Carries out what a room decides; deci
 """
 
 import asyncio
+import hashlib
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from engine.game import Wait
 from engine.rules import Rules
+from server.journal import BadEntry, Replayed, replay
 from server.link import frame_of
 from server.ports import Clock, Luck
-from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, write
-from server.room import ConnId, Gone, HangUp, Input, Ping, Ponged, Room, Said, Save, Tell, Woken
-from server.store.port import Store, StoreDown, TableRecord
+from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, write
+from server.room import ConnId, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Room, Said, Stalled, Tell, Woken
+from server.store.port import Change, Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.host")
 
 SLEEP_AFTER_S = 600.0
 """A room without anybody leaves memory after this; its table stays in the store."""
+
+FIRST_RETRY_S = 0.1
+LONGEST_RETRY_S = 1.0
 
 FAILED = "this table has run into an error and starts again from its last score"
 
@@ -44,13 +50,16 @@ class ServerFull(Exception):
 class Mailbox:
     """One room awake: what happens to it goes in at `post`, one task takes it out in order."""
 
-    def __init__(self, room: Room, store: Store, clock: Clock, closed: Callable[["Mailbox"], None]) -> None:
+    def __init__(self, room: Room, epoch: int, store: Store, clock: Clock, closed: Callable[["Mailbox"], None]) -> None:
         self.room = room
+        self._epoch = epoch
+        self._changes = 0
         self._store = store
         self._clock = clock
         self._closed = closed
         self._inbox: deque[tuple[Input, int]] = deque()
         self._something = asyncio.Event()
+        self._asking: set[asyncio.Future[None]] = set()
         self._phones: dict[ConnId, Phone] = {}
         self._held: dict[ConnId, deque[tuple[int, bytes]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
@@ -71,7 +80,26 @@ class Mailbox:
 
     def hear(self, conn: ConnId, message: FromPhone, arrived_us: int) -> None:
         """A message has arrived."""
-        self._post(Said(conn, message), arrived_us)
+        if isinstance(message, Join) and message.key:
+            self._asking.add(task := asyncio.ensure_future(self._hear_join(conn, message, arrived_us)))
+            task.add_done_callback(self._asking.discard)
+        else:
+            self._post(Said(conn, message), arrived_us)
+
+    async def _hear_join(self, conn: ConnId, join: Join, arrived_us: int) -> None:
+        """Asks whose the key is before the room sees it: a person may have several devices."""
+        try:
+            person = await self._store.person_of(hashlib.sha256(join.key.encode()).hexdigest())
+        except StoreDown as down:
+            log.warning("room %s: a person cannot be looked up: %s", self.room.code, down)
+            if (phone := self._phones.pop(conn, None)) is not None:
+                phone.hang_up(Closing.STORE_DOWN, "the score book does not answer: try again in a moment")
+            return
+        self._post(Said(conn, join, person), arrived_us)
+
+    def forget(self, person: str) -> None:
+        """A person wants to be forgotten."""
+        self._post(Forgotten(person), self._clock.now_us())
 
     def pong(self, conn: ConnId, sent_us: int, arrived_us: int) -> None:
         """The ping sent at `sent_us` has come back."""
@@ -143,8 +171,8 @@ class Mailbox:
                     self._send_all_held(conn)
                     if (phone := self._phones.pop(conn, None)) is not None:
                         phone.hang_up(code, reason)
-                case Save(record):
-                    await self._save(record)
+                case Keep(change):
+                    await self._keep(change)
 
     def _send(self, conn: ConnId, frame: bytes, due_us: int) -> None:
         """Writes a frame when it is due, never before those that were to go first."""
@@ -167,17 +195,31 @@ class Mailbox:
             for due_us, frame in held:
                 self._send(conn, frame, due_us)
 
-    async def _save(self, record: TableRecord) -> None:
-        delay_s = 0.1
+    async def _keep(self, change: Change) -> None:
+        """Keeps a change before anybody is told of it. While the store is away, so is the table."""
+        self._changes += 1
+        since_us, delay_s = 0, FIRST_RETRY_S
         while True:
             try:
-                return await self._store.save_table(record)
+                await self._store.keep(self.room.code, self._epoch, self._changes, change)
+                break
             except StoreDown as down:
-                # Nobody is told before it is kept: the table stands still until the store is back.
                 log.warning("room %s waits for the store: %s", self.room.code, down)
                 self._quiet_since_us = self._clock.now_us()
+                since_us = since_us or self._quiet_since_us
+                # Said again with every try: a phone that hears nothing for long takes us for dead.
+                self._tell_all(HoldOn(True))
                 await asyncio.sleep(delay_s)
-                delay_s = min(2.0, delay_s * 2)
+                delay_s = min(LONGEST_RETRY_S, delay_s * 2)
+        if since_us:
+            self._tell_all(HoldOn(False))
+            self._inbox.appendleft((Stalled(since_us), self._clock.now_us()))
+            self._something.set()
+
+    def _tell_all(self, message: Message) -> None:
+        frame = frame_of(write(message))
+        for conn in list(self._phones):
+            self._send(conn, frame, 0)
 
 
 class Host:
@@ -197,7 +239,7 @@ class Host:
         self._make_room()
         while True:
             code = new_code(self._luck)
-            if await self._store.create_table(TableRecord(code, Rules())):
+            if await self._store.create_table(TableRecord(code, Rules(), born=self._luck.draw()[:8].hex())):
                 return code
 
     async def open(self, code: str) -> Mailbox | None:
@@ -219,6 +261,11 @@ class Host:
         room = self._rooms.get(code)
         return room.room.record() if room is not None else await self._store.load_table(code)
 
+    def forget(self, person: str) -> None:
+        """Has every table that is awake forget a person."""
+        for room in self._rooms.values():
+            room.forget(person)
+
     @property
     def tables(self) -> int:
         """How many tables are awake."""
@@ -229,13 +276,16 @@ class Host:
         await asyncio.gather(*(room.stop() for room in list(self._rooms.values())), return_exceptions=True)
 
     async def _wake(self, code: str) -> Mailbox | None:
-        record = await self._store.load_table(code)
-        if record is None:
+        if await self._store.load_table(code) is None:
             return None
         self._make_room()
-        room = Mailbox(Room(record, self._luck, self._max_spectators), self._store, self._clock, self._forget)
-        self._rooms[code] = room
-        return room
+        opened = await self._store.open_table(code)
+        if opened is None:
+            return None
+        replayed = taken_up(code, opened.journal)
+        room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us())
+        self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self._forget)
+        return self._rooms[code]
 
     def _make_room(self) -> None:
         """Lets a table that nobody is at go to sleep, so that there is place for another."""
@@ -248,6 +298,18 @@ class Host:
     def _forget(self, mailbox: Mailbox) -> None:
         if self._rooms.get(mailbox.room.code) is mailbox:
             del self._rooms[mailbox.room.code]
+
+
+def taken_up(code: str, journal: Sequence[bytes]) -> Replayed | None:
+    """The game that was going on, if any; says in the log which entry is bad, and goes on from the last good one."""
+    try:
+        replayed = replay(journal)
+    except BadEntry as bad:
+        log.error("table %s: its last deal cannot be read, so its game is lost: %s", code, bad)
+        return None
+    if replayed is not None and replayed.bad:
+        log.error("table %s: %s; the game goes on from before it", code, replayed.bad)
+    return replayed if replayed is not None and replayed.game.due().wait is not Wait.OVER else None
 
 
 def new_code(luck: Luck) -> str:

@@ -37,6 +37,7 @@ from engine.game import (
 )
 from engine.rules import GameName, JudgeOf, Rules
 from server import judge
+from server.journal import AnyEntry, Judged, Moved
 from server.path import Path
 from server.ports import Luck
 from server.protocol import Hand, Question, Verdict, Why
@@ -110,7 +111,8 @@ class Play:
     """A game in progress. Its methods take the instant, and give a `Refusal` where a move does not stand.
 
     `overturned` counts the hands that would have won, had they come before the verdict.
-    What is to be told collects in `happenings`, and who is to be pinged in `pings`, until the room takes it away.
+    What is to be told collects in `happenings`, who is to be pinged in `pings` and what is to be journaled in
+    `entries`, until the room takes it away. A game taken up from the journal has had `moves` and `played_us` already.
     """
 
     def __init__(
@@ -122,7 +124,9 @@ class Play:
         luck: Luck,
         *,
         at_us: int,
-        show_jacks: bool,
+        show_jacks: bool = False,
+        moves: int = 0,
+        played_us: int = 0,
     ) -> None:
         self.game = game
         self.rules = rules
@@ -131,6 +135,7 @@ class Play:
         self.timers: dict[Timer, int] = {}
         self.happenings: list[Happening] = []
         self.pings: list[Seat] = []
+        self.entries: list[AnyEntry] = []
         self.spectators = 0
         self.question: Question | None = None
         self.contest: judge.Contest | None = None
@@ -144,8 +149,10 @@ class Play:
         self._calls: dict[tuple[Seat, int], int] = {}
         self._asked: Verdict | None = None
         self.shown_us = at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000
+        self._began_us = at_us - played_us
+        self._moves = moves
         if rules.time_limit_min:
-            self.timers["limit", Seat(0), 0] = at_us + rules.time_limit_min * 60_000_000
+            self.timers["limit", Seat(0), 0] = max(at_us, self._began_us + rules.time_limit_min * 60_000_000)
         self._tell(())
         self._plan(at_us)
 
@@ -274,10 +281,25 @@ class Play:
         """Moves everything that is to come: the table has stood still for so long (R24)."""
         self.timers = {timer: due_us + by_us for timer, due_us in self.timers.items()}
         self._calls = {call: at_us + by_us for call, at_us in self._calls.items()}
+        self._began_us += by_us
         self.shown_us += by_us
         if self.contest is not None:
             heard = tuple(judge.Heard(h.hand, h.arrived_us + by_us) for h in self.contest.heard)
             self.contest = msgspec.structs.replace(self.contest, shown_us=self.contest.shown_us + by_us, heard=heard)
+
+    def show_afresh(self, at_us: int) -> None:
+        """Shows the top card anew: a window that was open and unannounced is void, and every hand in it."""
+        if self.question is not None:
+            self._asked = self.question = None
+            self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != "question"}
+        self.shown_us = at_us + self._lead_us()
+        self.contest = None
+        self._held.clear()
+        self._late.clear()
+        self._reacted.clear()
+        self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] == "limit"}
+        self._tell((), self.shown_us)
+        self._plan(at_us)
 
     def presence_changed(self, at_us: int) -> None:
         """Phones are gone or back: their turns come sooner or later from now on (R24)."""
@@ -296,8 +318,9 @@ class Play:
     def _ring(self, timer: Timer, at_us: int) -> None:
         match timer:
             case "turn" | "turn_away", seat, nth:
-                computer = self.players[seat].computer is not None
-                self.turn(seat, nth, at_us - self.shown_us, Side.NONE, at_us, auto=not computer)
+                # In War cards turn by themselves (R21): whoever only watches it is not silent.
+                expected = self.players[seat].computer is None and self.rules.game is not GameName.WAR
+                self.turn(seat, nth, at_us - self.shown_us, Side.NONE, at_us, auto=expected)
             case "held", seat, nth:
                 self._turn_held(seat, nth, at_us)
             case "slap", seat, nth:
@@ -400,10 +423,15 @@ class Play:
         return outcome if isinstance(outcome, Refusal) else None
 
     def _step(self, move: AnyMove, at_us: int, verdict: Verdict | None = None) -> Refusal | None:
-        outcome = self.game.step(move, self._luck.draw())
+        chance = self._luck.draw()
+        outcome = self.game.step(move, chance)
         if isinstance(outcome, Refusal):
             return outcome
         self.game = outcome.game
+        self._moves += 1
+        if verdict is not None:
+            self.entries.append(Judged(verdict, tuple(self._evidence)))
+        self.entries.append(Moved(self.number, self._moves, move, chance, at_us - self._began_us))
         if self.over:
             self._asked = self.question = None
         show_at_us = 0

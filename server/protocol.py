@@ -145,6 +145,13 @@ class AddComputer(Message, tag="add_computer"):
     slip_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
 
 
+class SetTable(Message, tag="set_table"):
+    """The host chooses how many wins make a champion (R29, 0: open-ended), and whether the leaderboard counts games."""
+
+    first_to: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+    ranked: bool = True
+
+
 class Remove(Message, tag="remove"):
     """The host removes a seat (R25)."""
 
@@ -203,6 +210,7 @@ FromPhone = (
     | EndGame
     | SetRules
     | AddComputer
+    | SetTable
     | Remove
     | SetHandicap
     | Lock
@@ -242,8 +250,20 @@ class Kind(StrEnum):
     COMPUTER = "computer"
 
 
+class Tally(Value):
+    """How somebody did in the last game: hands that counted, their average and best reaction, wrong slaps."""
+
+    slaps: int
+    average_ms: int
+    best_ms: int
+    wrong: int
+
+
 class TableSeat(Value):
-    """One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in."""
+    """One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in.
+
+    `tally` is there between games.
+    """
 
     id: SeatId
     name: str
@@ -256,6 +276,17 @@ class TableSeat(Value):
     rtt_ms: int
     handicap_ms: int = 0
     reaction_ms: int = 0
+    tally: Tally | None = None
+
+
+class Standing(Value):
+    """A win score at this table, of somebody who may not be here now; `seat` is theirs where they are (R28)."""
+
+    name: str
+    face: str
+    wins: int
+    games: int
+    seat: SeatId | None
 
 
 class Stage(StrEnum):
@@ -318,7 +349,8 @@ class TableView(Value):
     """The table around the game; `game` counts the games played here. `winners` won the last one.
 
     `next_deal_us` is the moment of the next deal in a break, 0 where there is none. `asleep`: every person is away
-    and the game stands still (R24).
+    and the game stands still (R24). `champions` have just won a tournament of `first_to` wins (R29). `standings` are
+    there between games, best first.
     """
 
     code: str
@@ -334,6 +366,10 @@ class TableView(Value):
     winners: tuple[SeatId, ...]
     next_deal_us: int
     asleep: bool
+    first_to: int = 0
+    ranked: bool = True
+    champions: tuple[SeatId, ...] = ()
+    standings: tuple[Standing, ...] = ()
 
 
 class Update(Message, tag="update"):
@@ -357,6 +393,12 @@ class Synced(Message, tag="synced"):
 
     sent_us: int
     room_us: int
+
+
+class HoldOn(Message, tag="hold_on"):
+    """The server waits for its store and the table with it; `on` is false when it goes on."""
+
+    on: bool
 
 
 class Reacted(Message, tag="reacted"):
@@ -424,7 +466,7 @@ class Closing(IntEnum):
     STORE_DOWN = 4504
 
 
-FromServer = Welcome | Seated | Update | Synced | Reacted | Marked | Refused
+FromServer = Welcome | Seated | Update | Synced | HoldOn | Reacted | Marked | Refused
 
 
 class Malformed(ValueError):

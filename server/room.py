@@ -7,14 +7,16 @@ played.
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import fmean
 from typing import NewType, assert_never
 
 import msgspec
 
-from engine.cards import full_deck, shuffled
-from engine.game import GameOver, Refusal, Seat, Status, Value
+from engine.cards import deck_text, full_deck, shuffled
+from engine.game import GameOver, Refusal, Seat, Status, Value, WrongSlap
 from engine.table import deal
+from server.journal import AnyEntry, Dealt, Replayed, write_entry
 from server.judge import CREDIT_START_US, Evidence
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
 from server.path import Path
@@ -50,25 +52,32 @@ from server.protocol import (
     SeatId,
     SetHandicap,
     SetRules,
+    SetTable,
     Shown,
     Sit,
     Stage,
+    Standing,
     Start,
     Sync,
     Synced,
     TableSeat,
     TableView,
+    Tally,
     Update,
     Verdict,
     Welcome,
     Why,
 )
-from server.store.port import Computer, SeatRecord, TableRecord
+from server.store.port import Change, Computer, Played, Result, Score, SeatRecord, TableRecord, Tournament
 from server.watch import Watch
 
 ConnId = NewType("ConnId", int)
 
 BREAK_US = 3_000_000
+STANDINGS = 20
+ARCHIVE = 20
+"""How many people its standings name, and how many ended tournaments a table remembers."""
+
 HOST_AWAY_US = 30_000_000
 REACT_EVERY_US = 1_000_000
 PING_PLAYING_US = 1_000_000
@@ -85,10 +94,11 @@ MIN_KEY_LENGTH = 22
 
 
 class Said(Value):
-    """A message has arrived on a connection."""
+    """A message has arrived on a connection. With a `Join` comes the person to whom its key belongs, where known."""
 
     conn: ConnId
     message: FromPhone
+    person: str = ""
 
 
 class Gone(Value):
@@ -104,11 +114,23 @@ class Ponged(Value):
     sent_us: int
 
 
+class Stalled(Value):
+    """The store had not answered since `since_us`; it does again."""
+
+    since_us: int
+
+
 class Woken(Value):
     """Nothing but time has passed."""
 
 
-Input = Said | Gone | Ponged | Woken
+class Forgotten(Value):
+    """A person wants to be forgotten, here as everywhere."""
+
+    person: str
+
+
+Input = Said | Gone | Ponged | Stalled | Forgotten | Woken
 
 
 class Tell(Value):
@@ -133,13 +155,13 @@ class HangUp(Value):
     reason: str
 
 
-class Save(Value):
-    """Keep this of the table before anything that follows is told."""
+class Keep(Value):
+    """Keep this before anything that follows is told."""
 
-    record: TableRecord
+    change: Change
 
 
-Effect = Tell | Ping | HangUp | Save
+Effect = Tell | Ping | HangUp | Keep
 
 
 # --- who is there ------------------------------------------------------------------------------------------------
@@ -156,6 +178,8 @@ class Chair:
     silent_turns: int = 0
     path: Path = Path()
     credit_us: int = CREDIT_START_US
+    reactions_us: list[int] = field(default_factory=list)
+    wrong: int = 0
     watch: Watch = Watch()
     told_rtt_ms: int = 0
 
@@ -189,6 +213,14 @@ class Chair:
         """What wins are counted under (R28)."""
         return self.record.key_hash or self.id
 
+    def tally(self) -> Tally | None:
+        """How the last game went; None where no hand of theirs came down."""
+        if not self.reactions_us and not self.wrong:
+            return None
+        average_us = round(fmean(self.reactions_us)) if self.reactions_us else 0
+        best_us = min(self.reactions_us, default=0)
+        return Tally(len(self.reactions_us), average_us // 1000, best_us // 1000, self.wrong)
+
     def take_path(self, path: Path) -> None:
         """Takes what is proved of the path, and lets the table see the round trip when it is clearly another."""
         self.path = path
@@ -210,7 +242,14 @@ class Guest:
 class Room:
     """One table. One writer: everything that happens to it comes through `receive`, in order."""
 
-    def __init__(self, record: TableRecord, luck: Luck, max_spectators: int = 200) -> None:
+    def __init__(
+        self,
+        record: TableRecord,
+        luck: Luck,
+        max_spectators: int = 200,
+        replayed: Replayed | None = None,
+        at_us: int = 0,
+    ) -> None:
         self.code = record.code
         self.rules = record.rules
         self.chairs = [Chair(seat) for seat in record.seats]
@@ -219,6 +258,10 @@ class Room:
         self.host = record.host
         self.dealer = record.dealer
         self.locked = record.locked
+        self.first_to = record.first_to
+        self.ranked = record.ranked
+        self.archive = record.archive
+        self.champions: tuple[SeatId, ...] = ()
         self.guests: dict[ConnId, Guest] = {}
         self.stage = Stage.LOBBY
         self.play: Play | None = None
@@ -237,8 +280,16 @@ class Room:
         self._newcomer_pings = 0
         self._now_us = 0
         self._effects: list[Effect] = []
+        self._keeps: list[Keep] = []
+        self._entries: list[AnyEntry] = []
+        self._result: Result | None = None
+        self._fresh_us = 0
+        self._born = record.born
         self._saved = record
         self._shown_table: TableView | None = None
+        self._taken_up = False
+        if replayed is not None:
+            self._take_up(replayed, at_us)
 
     # --- the way in ----------------------------------------------------------------------------------------------
 
@@ -247,8 +298,12 @@ class Room:
         self._now_us = max(self._now_us, at_us)
         self._catch_up()
         match happened:
-            case Said(conn, message):
-                self._said(conn, message)
+            case Said(conn, message, person):
+                self._said(conn, message, person, at_us)
+            case Stalled(since_us):
+                self._stalled(since_us)
+            case Forgotten(person):
+                self._forget(person)
             case Gone(conn):
                 self._lost(conn)
             case Ponged(conn, sent_us):
@@ -259,11 +314,9 @@ class Room:
                 assert_never(happened)
         self._catch_up()
         self._settle()
-        effects, self._effects = self._effects, []
-        record = self.record()
-        if record != self._saved:
-            self._saved = record
-            effects.insert(0, Save(record))
+        self._keep()
+        effects: list[Effect] = [*self._keeps, *self._effects]
+        self._keeps, self._effects = [], []
         return effects
 
     def wake_at(self) -> int | None:
@@ -289,7 +342,57 @@ class Room:
             host=self.rightful_host or self.host,
             dealer=self.dealer,
             locked=self.locked,
+            first_to=self.first_to,
+            ranked=self.ranked,
+            archive=self.archive,
+            born=self._born,
         )
+
+    # --- what is kept --------------------------------------------------------------------------------------------
+
+    def _keep(self) -> None:
+        """Puts what has changed since the last time into one change, which is kept all of it or not at all."""
+        record = self.record()
+        changed = record if record != self._saved else None
+        if changed is None and not self._entries and self._result is None:
+            return
+        self._saved = record
+        entries = tuple(write_entry(entry) for entry in self._entries)
+        deals = bool(self._entries) and isinstance(self._entries[0], Dealt)
+        self._keeps.append(Keep(Change(changed, entries, deals, self._result)))
+        self._entries, self._result = [], None
+
+    def _take_up(self, replayed: Replayed, at_us: int) -> None:
+        """Goes on with a game from the journal. It stands still until somebody is back (R24)."""
+        kept = {chair.id: chair for chair in self.chairs}
+        dealt = [kept.pop(s.id) if s.id in kept else Chair(s, gone=True) for s in replayed.dealt.seats]
+        for place, chair in enumerate(dealt):
+            chair.place = Seat(place)
+        self.chairs = [*dealt, *kept.values()]
+        self.stage = Stage.PLAYING
+        self.play = Play(
+            replayed.game,
+            replayed.dealt.rules,
+            replayed.dealt.game,
+            tuple(dealt),
+            self._luck,
+            at_us=at_us,
+            moves=replayed.moves,
+            played_us=replayed.played_us,
+        )
+        self.play.happenings.clear()
+        self.still_since_us = at_us
+        self._taken_up = True
+
+    def _stalled(self, since_us: int) -> None:
+        """The table has stood still for want of a store: nothing that was due meanwhile has happened."""
+        self._fresh_us = self._now_us
+        if self.next_deal_us:
+            self.next_deal_us += self._now_us - since_us
+        if self.play is not None and self.still_since_us is None:
+            self.play.shift(self._now_us - since_us)
+            self.play.show_afresh(self._now_us)
+            self._tell_play()
 
     # --- time ----------------------------------------------------------------------------------------------------
 
@@ -341,6 +444,9 @@ class Room:
             self.play.shift(at_us - self.still_since_us)
             self.still_since_us = None
             self.play.presence_changed(at_us)
+            if self._taken_up:
+                self._taken_up = False
+                self.play.show_afresh(at_us)
             self._tell_play()
 
     def _anybody(self) -> bool:
@@ -348,23 +454,25 @@ class Room:
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    def _said(self, conn: ConnId, message: FromPhone) -> None:
+    def _said(self, conn: ConnId, message: FromPhone, person: str, at_us: int) -> None:
         guest = self.guests.get(conn)
         if isinstance(message, Join):
             if guest is not None:
                 self._refuse(conn, message, Why.ALREADY_JOINED)
             else:
-                self._join(conn, message)
+                self._join(conn, message, person)
             return
         if isinstance(message, Sync):
-            self._effects.append(Tell((conn,), Synced(message.sent_us, self._now_us)))
+            self._effects.append(Tell((conn,), Synced(message.sent_us, at_us)))
             return
         if guest is None:
             self._refuse(conn, message, Why.JOIN_FIRST)
             return
         if guest.chair is not None and not isinstance(message, Shown):
             self._acted(guest.chair)
-        refusal = self._answer(conn, guest, message)
+        # What people did while the store was away, they did to a table that they saw standing still.
+        stale = at_us < self._fresh_us and isinstance(message, DoTurn | DoSlap | DoCall | DoCarryOn)
+        refusal = Why.PAUSED if stale else self._answer(conn, guest, message)
         match refusal:
             case None:
                 pass
@@ -381,15 +489,16 @@ class Room:
         tag = message.__struct_config__.tag
         self._effects.append(Tell((conn,), Refused(str(tag), str(reason), rule, detail)))
 
-    def _join(self, conn: ConnId, join: Join) -> None:
+    def _join(self, conn: ConnId, join: Join, person: str) -> None:
         if join.protocol != PROTOCOL:
             self._effects.append(
                 HangUp(conn, Closing.WRONG_VERSION, "the page is older than the server: load it again")
             )
             return
         key = join.key if len(join.key) >= MIN_KEY_LENGTH else _new_key(self._luck)
-        key_hash = hashlib.sha256(key.encode()).hexdigest()
-        chair = self._chair_of(key_hash)
+        key_hash = person or hashlib.sha256(key.encode()).hexdigest()
+        # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
+        chair = None if join.watch else self._chair_of(key_hash)
         if chair is None:
             refusal = self._newcomer_refused(join)
             if refusal is not None:
@@ -397,9 +506,10 @@ class Room:
                 return
             if not join.watch:
                 chair = self._seat_person(join, key_hash)
-        self.guests[conn] = Guest(key_hash, chair)
         if chair is not None:
             self._take_seat(conn, chair)
+        # Only now: what their coming has set going is told to the others, and to them with the whole table.
+        self.guests[conn] = Guest(key_hash, chair)
         self._newcomer_pings = PINGS_FOR_NEWCOMER
         self._ping_us = self._now_us
         self._effects.append(
@@ -508,6 +618,26 @@ class Room:
         if self.play is None or chair.place is None:
             self.chairs = [c for c in self.chairs if c is not chair]
         self._stand_still(self._now_us)
+
+    def _forget(self, person: str) -> None:
+        chair = self._chair_of(person)
+        if chair is not None:
+            self._dismiss(chair, "you have been forgotten, as you asked")
+        for conn, guest in list(self.guests.items()):
+            if guest.key_hash == person:
+                del self.guests[conn]
+                self._effects.append(HangUp(conn, Closing.REMOVED, "you have been forgotten, as you asked"))
+        self.scores.pop(person, None)
+        self.archive = tuple(
+            Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})
+            for ended in self.archive
+        )
+
+    def _dismiss(self, chair: Chair, reason: str) -> None:
+        if chair.conn is not None:
+            self.guests.pop(chair.conn, None)
+            self._effects.append(HangUp(chair.conn, Closing.REMOVED, reason))
+        self._remove(chair)
 
     def _next_host(self) -> SeatId | None:
         people = [c for c in self.chairs if c.computer is None and not c.gone]
@@ -649,10 +779,7 @@ class Room:
                 chair = self._chair(seat)
                 if chair is None:
                     return Why.NO_SUCH_SEAT
-                if chair.conn is not None:
-                    self.guests.pop(chair.conn, None)
-                    self._effects.append(HangUp(chair.conn, Closing.REMOVED, "the host has removed you from the table"))
-                self._remove(chair)
+                self._dismiss(chair, "the host has removed you from the table")
             case SetHandicap(seat, ms):
                 chair = self._chair(seat)
                 if chair is None:
@@ -662,6 +789,8 @@ class Room:
                 chair.record = msgspec.structs.replace(chair.record, handicap_ms=ms)
             case Lock(on):
                 self.locked = on
+            case SetTable(first_to, ranked):
+                self.first_to, self.ranked = first_to, ranked
             case _:
                 raise AssertionError(f"not a host's message: {message}")
         return None
@@ -702,6 +831,8 @@ class Room:
         for place, chair in enumerate(self.chairs):
             chair.place = Seat(place)
             chair.silent_turns = 0
+            chair.reactions_us = []
+            chair.wrong = 0
         ids = [chair.id for chair in self.chairs]
         dealer = (ids.index(self.dealer) + 1) % len(ids) if self.dealer in ids else 0
         self.dealer = ids[dealer]
@@ -710,13 +841,13 @@ class Room:
         self.paused = self.held = False
         self.next_deal_us = 0
         self.still_since_us = None
-        game = deal(
-            self.rules,
-            shuffled(full_deck(), self._luck.draw()),
-            len(ids),
-            Seat(dealer),
-            tuple(chair.computer is None for chair in self.chairs),
-        )
+        if self.champions:
+            self._begin_tournament()
+        self._keep()  # what the last game has left, apart: a deal comes first in its change
+        deck = shuffled(full_deck(), self._luck.draw())
+        seats = tuple(chair.record for chair in self.chairs)
+        self._entries.append(Dealt(self.games, deck_text(deck), self.rules, Seat(dealer), seats))
+        game = deal(self.rules, deck, len(ids), Seat(dealer), tuple(seat.computer is None for seat in seats))
         show_jacks = self.rules.show_jacks and self.games == 1
         self.play = Play(
             game, self.rules, self.games, tuple(self.chairs), self._luck, at_us=at_us, show_jacks=show_jacks
@@ -733,16 +864,19 @@ class Room:
             conns = (self.chairs[seat].conn for seat in self.play.pings)
             self._effects.append(Ping(tuple(conn for conn in conns if conn is not None)))
             self.play.pings.clear()
+        self._entries += self.play.entries
+        self.play.entries.clear()
         happenings, self.play.happenings = self.play.happenings, []
-        ending = next((e for h in happenings for e in h.events if isinstance(e, GameOver)), None)
-        if ending is not None:
-            for winner in ending.winners:
-                key = self.chairs[winner].score_key
-                self.scores[key] = self.scores.get(key, 0) + 1
-            self.winners = tuple(self.chairs[winner].id for winner in ending.winners)
         for happening in happenings:
             if happening.verdict is not None:
                 self._watch(happening.verdict, happening.evidence)
+            for event in happening.events:
+                if isinstance(event, WrongSlap):
+                    self.chairs[event.seat].wrong += 1
+        ending = next((e for h in happenings for e in h.events if isinstance(e, GameOver)), None)
+        if ending is not None:
+            self._score(ending)
+        for happening in happenings:
             self._n += 1
             h = happening
             self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
@@ -756,10 +890,41 @@ class Room:
             chair = self.chairs[hand.seat]
             if chair.computer is not None or hand.cover:
                 continue
+            chair.reactions_us.append(hand.accepted_us - hand.handicap_us)
             was_marked = chair.watch.marked
             chair.watch = chair.watch.seen(hand, late_us.get(hand.seat, 0))
             if chair.watch.marked and not was_marked:
                 self._tell_host(chair)
+
+    def _score(self, ending: GameOver) -> None:
+        """Adds the wins, and hands the result over to be counted on the leaderboard (R28, R29, R30)."""
+        assert self.play is not None
+        played = [chair for chair in self.chairs if chair.place is not None]
+        winners = [self.chairs[winner] for winner in ending.winners]
+        for chair in played:
+            before = self.scores.get(chair.score_key, Score("", ""))
+            wins = before.wins + (chair in winners)
+            self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
+        self.winners = tuple(chair.id for chair in winners)
+        self.champions = tuple(
+            chair.id for chair in winners if self.first_to and self.scores[chair.score_key].wins >= self.first_to
+        )
+        people = [chair for chair in played if chair.computer is None]
+        self._result = Result(
+            id=f"{self.code}-{self._born}-{self.games}",
+            code=self.code,
+            game=self.play.rules.game,
+            people=tuple(
+                Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
+            ),
+            ranked=self.ranked and len(people) > 1 and not self.play.rules.calm,
+        )
+
+    def _begin_tournament(self) -> None:
+        """Puts the scores of the one that ended into the archive, and begins again at nothing (R29)."""
+        ended = Tournament(max(score.games for score in self.scores.values()), self.scores)
+        self.archive = (*self.archive, ended)[-ARCHIVE:]
+        self.scores, self.champions = {}, ()
 
     def _tell_host(self, marked: Chair) -> None:
         host = self._chair(self.host) if self.host is not None else None
@@ -775,7 +940,7 @@ class Room:
         self.chairs = [chair for chair in self.chairs if not chair.gone]
         for chair in self.chairs:
             chair.place = None
-        self.stage = Stage.BREAK if self._ready() else Stage.LOBBY
+        self.stage = Stage.BREAK if self._ready() and not self.champions else Stage.LOBBY
 
     # --- what people are told ------------------------------------------------------------------------------------
 
@@ -822,6 +987,18 @@ class Room:
             winners=self.winners,
             next_deal_us=self.next_deal_us,
             asleep=self.still_since_us is not None and not self.paused,
+            first_to=self.first_to,
+            ranked=self.ranked,
+            champions=self.champions,
+            standings=self._standings() if self.play is None else (),
+        )
+
+    def _standings(self) -> tuple[Standing, ...]:
+        seats = {chair.score_key: chair.id for chair in self.chairs}
+        ranked = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games, item[1].name))
+        return tuple(
+            Standing(score.name, score.face, score.wins, score.games, seats.get(key))
+            for key, score in ranked[:STANDINGS]
         )
 
     def _table_seat(self, chair: Chair) -> TableSeat:
@@ -833,10 +1010,11 @@ class Room:
             place=chair.place,
             host=chair.id == self.host,
             away=chair.away or chair.gone,
-            wins=self.scores.get(chair.score_key, 0),
+            wins=self.scores[chair.score_key].wins if chair.score_key in self.scores else 0,
             rtt_ms=chair.told_rtt_ms,
             handicap_ms=chair.handicap_ms,
             reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,
+            tally=chair.tally() if self.play is None else None,
         )
 
     def _show_all(self, conn: ConnId) -> None:

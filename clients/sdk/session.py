@@ -25,6 +25,7 @@ from server.protocol import (
     DoTurn,
     Join,
     Malformed,
+    HoldOn,
     Marked,
     Message,
     Quit,
@@ -76,7 +77,7 @@ class Resumed(Value):
 
 Move = DoTurn | DoSlap | DoCall | DoCarryOn
 
-Happening = Update | Refused | Reacted | Marked | Lost | Resumed
+Happening = Update | Refused | Reacted | Marked | HoldOn | Lost | Resumed
 """What a player is told: updates at the moment at which they are to be shown, the rest as it comes."""
 
 
@@ -156,7 +157,7 @@ class Session:
                 if (last := self._last_moves.get(message.of)) is not None:
                     self._vain_moves.add(last)
                 self._happenings.append(message)
-            case Reacted() | Marked():
+            case Reacted() | Marked() | HoldOn():
                 self._happenings.append(message)
             case _:
                 assert_never(message)

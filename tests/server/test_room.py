@@ -44,8 +44,8 @@ from server.protocol import (
     Update,
     Welcome,
 )
-from server.room import Said, Save, Tell
-from server.store.port import Computer, SeatRecord, TableRecord
+from server.room import Keep, Said, Tell
+from server.store.port import Computer, Score, SeatRecord, TableRecord
 from tests.server.world import CODE, Table, a_deck, chance_of
 
 HOSTS_ONLY: list[FromPhone] = [
@@ -823,7 +823,7 @@ def test_r28_every_win_counts_for_its_winner() -> None:
     next_game(table)
     finish(table, "Ben", "Ann")
     assert [seat.wins for seat in table.seats()] == [2, 1]
-    assert sum(table.saved.scores.values()) == 3
+    assert sum(score.wins for score in table.saved.scores.values()) == 3
 
 
 def test_r28_a_shared_win_counts_for_each() -> None:
@@ -959,10 +959,10 @@ def test_a_result_is_kept_before_it_is_told() -> None:
     """`Table` checks the order; here is that it has something to check."""
     table = Table("Ann", "Ben")
     table.start()
-    saves = table.saves
     table.command(EndGame())
-    assert table.saves == saves + 1
-    assert sum(table.saved.scores.values()) == 2
+    (result,) = table.results
+    assert [person.won for person in result.people] == [True, True]
+    assert sum(score.wins for score in table.saved.scores.values()) == 2
 
 
 @pytest.mark.parametrize("joining", [True, False])
@@ -972,7 +972,7 @@ def test_a_seat_is_kept_before_it_is_told(joining: bool) -> None:
     message: Any = Join("Ben", "🐸") if joining else Sit("Ben", "🐸")
     effects = table.happens(Said(phone.conn, message))
     kinds = [type(effect) for effect in effects]
-    assert kinds.index(Save) < kinds.index(Tell)
+    assert kinds.index(Keep) < kinds.index(Tell)
 
 
 def test_no_card_that_lies_face_down_is_told_to_anybody() -> None:
@@ -1013,7 +1013,14 @@ def test_a_room_wakes_from_its_record() -> None:
         SeatRecord(SeatId("c"), "Ada", "🤖", Kind.COMPUTER, computer=Computer(700, 100, 5)),
     )
     record = TableRecord(
-        CODE, Rules(queens=True), seats, {"0" * 64: 3, "c": 2}, 7, SeatId("a"), SeatId("c"), locked=True
+        CODE,
+        Rules(queens=True),
+        seats,
+        {"0" * 64: Score("Ann", "🦊", 3, 5), "c": Score("Ada", "🤖", 2, 5)},
+        7,
+        SeatId("a"),
+        SeatId("c"),
+        locked=True,
     )
     table = Table(record=record)
     assert table.room.record() == record

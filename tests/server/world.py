@@ -35,6 +35,7 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import Rules
+from server.journal import replay
 from server.play import FIRST_CARD_US
 from server.protocol import (
     DoCall,
@@ -58,8 +59,8 @@ from server.protocol import (
     read_from_server,
     write,
 )
-from server.room import ConnId, Effect, Gone, HangUp, Input, Ping, Ponged, Room, Said, Save, Tell, Woken
-from server.store.port import TableRecord
+from server.room import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Room, Said, Tell, Woken
+from server.store.port import Change, Result, TableRecord
 
 MS = 1_000
 S = 1_000_000
@@ -241,7 +242,8 @@ class Table:
         self.zero_us = self.now_us
         self.saved = record or TableRecord(CODE, rules or Rules())
         self.room = Room(self.saved, self.luck, max_spectators)
-        self.saves = 0
+        self.journal: list[bytes] = []
+        self.results: list[Result] = []
         self.phones: list[Phone] = []
         self.verdicts: list[Verdict] = []
         self._by_conn: dict[ConnId, Phone] = {}
@@ -314,6 +316,15 @@ class Table:
 
     # --- what happens ---
 
+    def crash(self) -> None:
+        """The server is killed and started again: all that is left is what was kept, and every phone has lost it."""
+        self.room = Room(self.saved, self.luck, replayed=replay(self.journal), at_us=self.now_us)
+        self._pongs.clear()
+        self._seen = None
+        self._n = 0
+        for phone in self.phones:
+            phone.joined = False
+
     def start(self, first: str = "", last: str = "") -> None:
         """The host starts a game with a deck that has these cards at its ends."""
         self.luck.lay(chance_of(a_deck(first, last)))
@@ -339,12 +350,9 @@ class Table:
         told: set[int] = set()
         for effect in effects:
             match effect:
-                case Save(record):
-                    packed = msgspec.msgpack.encode(record)
-                    assert msgspec.msgpack.decode(packed, type=TableRecord) == record
-                    assert not any(isinstance(e, Save) for e in effects[effects.index(effect) + 1 :])
-                    self.saved = record
-                    self.saves += 1
+                case Keep(change):
+                    assert all(isinstance(e, Keep) for e in effects[: effects.index(effect)]), "told before it was kept"
+                    self._keep(change)
                 case Tell(conns, message):
                     if isinstance(message, Update) and message.n not in told and message.n > self._n:
                         told.add(message.n)
@@ -381,6 +389,18 @@ class Table:
                 assert phone.view == here[0].view
 
     # --- what the table is told ---
+
+    def _keep(self, change: Change) -> None:
+        """Keeps what a store would, and sees that it is all that the room needs to go on after a crash."""
+        if change.record is not None:
+            packed = msgspec.msgpack.encode(change.record)
+            assert msgspec.msgpack.decode(packed, type=TableRecord) == change.record
+            self.saved = change.record
+        if change.deals:
+            self.journal.clear()
+        self.journal.extend(change.entries)
+        if change.result is not None:
+            self.results.append(change.result)
 
     def _note(self, update: Update) -> None:
         self._n = update.n

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from engine.cards import Chance
 from engine.rules import Rules
 from server.protocol import EndGame, SetRules, Stage, Start, Update, Verdict, read_from_phone, write
-from server.room import ConnId, HangUp, Input, Ping, Ponged, Room, Said, Save, Tell, Woken
+from server.room import ConnId, HangUp, Input, Keep, Ping, Ponged, Room, Said, Tell, Woken
 from server.store.port import TableRecord
 from tests.simulation.links import Network
 from tests.simulation.phones import HONEST, Human, Liar, Phone, Truth
@@ -133,7 +133,7 @@ class World:
                 case Ping(conns):
                     for conn in conns:
                         self.phones[conn].ping_down(self.now_us)
-                case HangUp() | Save():
+                case HangUp() | Keep():
                     pass
         wake_us = self.room.wake_at()
         if wake_us is not None and (self._alarm_us is None or wake_us < self._alarm_us):

@@ -388,6 +388,13 @@ export type AddComputer = {
   slip_percent?: number;
 };
 
+/** The host chooses how many wins make a champion (R29, 0: open-ended), and whether the leaderboard counts games. */
+export type SetTable = {
+  t: "set_table";
+  first_to?: number;
+  ranked?: boolean;
+};
+
 export type SeatId = string;
 
 /** The host removes a seat (R25). */
@@ -675,7 +682,19 @@ export type Kind =
   | "person"
   | "computer";
 
-/** One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in. */
+/** How somebody did in the last game: hands that counted, their average and best reaction, wrong slaps. */
+export type Tally = {
+  slaps: number;
+  average_ms: number;
+  best_ms: number;
+  wrong: number;
+};
+
+/**
+ * One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in.
+ *
+ * `tally` is there between games.
+ */
 export type TableSeat = {
   id: SeatId;
   name: string;
@@ -688,13 +707,24 @@ export type TableSeat = {
   rtt_ms: number;
   handicap_ms: number;
   reaction_ms: number;
+  tally: Tally | null;
+};
+
+/** A win score at this table, of somebody who may not be here now; `seat` is theirs where they are (R28). */
+export type Standing = {
+  name: string;
+  face: string;
+  wins: number;
+  games: number;
+  seat: SeatId | null;
 };
 
 /**
  * The table around the game; `game` counts the games played here. `winners` won the last one.
  *
  * `next_deal_us` is the moment of the next deal in a break, 0 where there is none. `asleep`: every person is away
- * and the game stands still (R24).
+ * and the game stands still (R24). `champions` have just won a tournament of `first_to` wins (R29). `standings` are
+ * there between games, best first.
  */
 export type TableView = {
   code: string;
@@ -710,6 +740,10 @@ export type TableView = {
   winners: readonly SeatId[];
   next_deal_us: number;
   asleep: boolean;
+  first_to: number;
+  ranked: boolean;
+  champions: readonly SeatId[];
+  standings: readonly Standing[];
 };
 
 /**
@@ -734,6 +768,12 @@ export type Synced = {
   t: "synced";
   sent_us: number;
   room_us: number;
+};
+
+/** The server waits for its store and the table with it; `on` is false when it goes on. */
+export type HoldOn = {
+  t: "hold_on";
+  on: boolean;
 };
 
 /** Somebody shows an emoji; `seat` is null for somebody watching. */
@@ -833,6 +873,7 @@ export type FromPhone =
   | EndGame
   | SetRules
   | AddComputer
+  | SetTable
   | Remove
   | SetHandicap
   | Lock
@@ -846,6 +887,7 @@ export type FromServer =
   | Seated
   | Update
   | Synced
+  | HoldOn
   | Reacted
   | Marked
   | Refused;
