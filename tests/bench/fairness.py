@@ -109,9 +109,8 @@ def print_rules(name: str, contests: Sequence[Judged]) -> None:
         print(f"  {rule:36} {report.right(contests, rule)!s:34} {report.right(near, rule)}")
     waits = " / ".join(f"{report.wait_ms(contests, share):.0f}" for share in (0.5, 0.95, 1.0))
     floors = " / ".join(f"{report.floor_ms(contests, share):.0f}" for share in (0.5, 0.95, 1.0))
-    print(
-        f"  verdict after the first hand: {waits} ms (median / p95 / longest), where nobody could know before {floors} ms"
-    )
+    print(f"  verdict after the first hand: {waits} ms (median / p95 / longest)")
+    print(f"  the floor, when nobody can know sooner: {floors} ms")
     print(f"  {wait_over_floor(contests):.2f} times the floor; reveal spread p95 {report.spread_ms(contests):.1f} ms")
     print(f"  claims corrected by over 5 ms: {report.corrected(contests)}")
     print(f"  shares {', '.join(f'{share.pct:.1f} %' for share in report.shares(contests))}")
