@@ -109,6 +109,7 @@ export function seat(id: string, place: number | null, change: Partial<TableSeat
     rtt_ms: 0,
     handicap_ms: 0,
     reaction_ms: 0,
+    tally: null,
     ...change,
   };
 }
@@ -144,6 +145,10 @@ export function tableView(change: Partial<TableView> = {}): TableView {
     winners: [],
     next_deal_us: 0,
     asleep: false,
+    first_to: 0,
+    ranked: true,
+    champions: [],
+    standings: [],
     ...change,
   };
 }

@@ -29,6 +29,8 @@ export class LiveTable {
   note: Note | null = $state.raw(null);
   flown: Flown[] = $state.raw([]);
   shouts: Shout[] = $state.raw([]);
+  /** The server waits for its store, and the table with it. */
+  holdOn = $state(false);
   /** Told to the host alone: seats whose hands are not what people's are, and how seldom honest hands look so. */
   readonly marked = new SvelteMap<SeatId, number>();
 
@@ -165,6 +167,7 @@ export class LiveTable {
     this.status = status;
     if (back) this.note = { key: ++this.#keys, refused: null };
     if (status.is !== "open") {
+      this.holdOn = false;
       this.#reveal.clear();
       this.turning = 0;
     }
@@ -184,6 +187,9 @@ export class LiveTable {
         break;
       case "reacted":
         this.shouts = [...this.shouts.slice(-8), { key: ++this.#keys, seat: message.seat, emoji: message.emoji }];
+        break;
+      case "hold_on":
+        this.holdOn = message.on;
         break;
       case "marked":
         this.marked.set(message.seat, message.one_in);
