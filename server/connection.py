@@ -4,6 +4,7 @@ The other place where asyncio lives. Decodes each frame once; knows nothing of w
 """
 
 import asyncio
+import ipaddress
 import itertools
 import logging
 from urllib.parse import urlsplit
@@ -83,7 +84,7 @@ class Door:
         room = await self._find(socket.path_params["code"], link, address)
         if room is None:
             return
-        connection = Connection(ConnId(next(self._ids)), link, room, self._settings)
+        connection = Connection(ConnId(next(self._ids)), link, room, _is_direct(socket, address), self._settings)
         room.connect(connection.id, link)
         link.attach(connection.receive, connection.ponged)
         late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
@@ -118,14 +119,24 @@ class Door:
         return room
 
 
+def _is_direct(socket: WebSocket, address: str) -> bool:
+    """Whether the kernel's peer is the phone itself, as far as can be told: a public address and no word of a proxy."""
+    forwarded = any(header in socket.headers for header in ("forwarded", "x-forwarded-for", "via"))
+    try:
+        return not forwarded and ipaddress.ip_address(address).is_global
+    except ValueError:
+        return False
+
+
 class Connection:
     """One phone's way into its room, with a limit on how much it may say."""
 
-    def __init__(self, conn: ConnId, link: LinkProtocol, room: Mailbox, settings: Settings) -> None:
+    def __init__(self, conn: ConnId, link: LinkProtocol, room: Mailbox, direct: bool, settings: Settings) -> None:
         self.id = conn
         self._link = link
         self._room = room
         self._bucket = Bucket(settings.messages_per_s, settings.message_burst)
+        self._direct = direct
         self._asked_to_join = False
 
     def receive(self, frame: bytes, arrived_us: int, *, text: str | None = None) -> None:
@@ -147,7 +158,7 @@ class Connection:
 
     def ponged(self, sent_us: int, arrived_us: int) -> None:
         """A ping came back; pongs do not count as messages, there are no more of them than we asked for."""
-        self._room.pong(self.id, sent_us, arrived_us)
+        self._room.pong(self.id, sent_us, arrived_us, self._link.kernel_rtt_us() if self._direct else None)
 
     def expect_join(self) -> None:
         """The time to say who you are is over."""

@@ -101,9 +101,9 @@ class Mailbox:
         """A person wants to be forgotten."""
         self._post(Forgotten(person), self._clock.now_us())
 
-    def pong(self, conn: ConnId, sent_us: int, arrived_us: int) -> None:
-        """The ping sent at `sent_us` has come back."""
-        self._post(Ponged(conn, sent_us), arrived_us)
+    def pong(self, conn: ConnId, sent_us: int, arrived_us: int, kernel_rtt_us: int | None = None) -> None:
+        """The ping sent at `sent_us` has come back; with the kernel's round trip where its peer is the phone."""
+        self._post(Ponged(conn, sent_us, kernel_rtt_us), arrived_us)
 
     def disconnect(self, conn: ConnId) -> None:
         """A phone is gone."""

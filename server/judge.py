@@ -38,6 +38,9 @@ SLACK_US = 8_000
 PING_US = 10_000
 """How often phones are asked while hands are likely."""
 
+PONG_LAG_US = 30_000
+"""No honest phone's pongs are so much slower than its kernel; more than that of jitter is not made up for then."""
+
 HOP_US = 1_500
 """What dispatch and hop usually take."""
 
@@ -56,7 +59,8 @@ class Evidence(Value):
 
     `claimed_us` is the reaction on the phone's own clock, its word alone; None where it has no usable stamps. The rest
     is the server's: when the card was to be shown, when the hand arrived, the lowest round trip and the sending of the
-    last ping whose pong had come (None: no ping came back), and what was left of the lag credit. `late_us` is how late
+    last ping whose pong had come (None: no ping came back), the lowest round trip that the kernel saw where its peer
+    is the phone itself, and what was left of the lag credit. `late_us` is how late
     the phone said it painted the card; no verdict rests on it.
     """
 
@@ -66,6 +70,7 @@ class Evidence(Value):
     arrived_us: int
     rtt_us: int | None
     answered_us: int | None
+    kernel_rtt_us: int | None = None
     credit_us: int = 0
     handicap_us: int = 0
     late_us: int | None = None
@@ -110,6 +115,9 @@ def weigh(evidence: Evidence) -> Hand:
     expected_us = elapsed_us
     if e.rtt_us is not None and e.answered_us is not None:
         expected_us = proved_us(e.shown_us, e.rtt_us, e.answered_us) + PING_US // 2 - HOP_US - FRAME_US // 2
+        if e.kernel_rtt_us is not None and e.rtt_us > e.kernel_rtt_us + PONG_LAG_US:
+            # The phone answers late what its kernel has acknowledged at once, so its pongs prove nothing.
+            expected_us = elapsed_us - e.kernel_rtt_us // 2 - PONG_LAG_US
         expected_us = min(expected_us, elapsed_us)
     if claimed_us is None:
         reaction_us = max(expected_us, elapsed_us - (e.rtt_us or 0) // 2 - FRAME_US // 2)

@@ -3,6 +3,8 @@
 A subclass of uvicorn's WebSocket protocol, because ASGI hides all three. Knows bytes and instants; knows no message.
 """
 
+import socket
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -14,6 +16,10 @@ from server.ports import Clock, Luck
 
 SCOPE_KEY = "slapjack.link"
 CLOSE_GRACE_S = 5.0
+MIN_RTT_AT = 148
+"""Where `struct tcp_info` of linux/tcp.h has `tcpi_min_rtt`, in microseconds; all ones where there is none yet."""
+NO_RTT = 2**32 - 1
+
 PING_BYTES = 8
 MOST_PINGS = 256
 """Pings under way to one phone; a phone that answers none is not asked for ever."""
@@ -86,6 +92,18 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self._pings = {p: at_us for p, at_us in self._pings.items() if at_us > sent_us}
         if self._ponged is not None:
             self._ponged(sent_us, self._arrived_us)
+
+    def kernel_rtt_us(self) -> int | None:
+        """The lowest round trip that the kernel has seen on this connection; None where it does not say (not Linux)."""
+        info = self.transport.get_extra_info("socket")
+        if info is None or sys.platform != "linux":
+            return None
+        try:
+            kept = info.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, MIN_RTT_AT + 4)
+        except OSError:
+            return None
+        lowest_us = int.from_bytes(kept[MIN_RTT_AT : MIN_RTT_AT + 4], sys.byteorder)
+        return lowest_us if len(kept) == MIN_RTT_AT + 4 and 0 < lowest_us < NO_RTT else None
 
     @property
     def closing(self) -> bool:

@@ -4,8 +4,6 @@ A ping carries bytes that nobody can foresee and shares the stream with the card
 slaps. Nothing here is the phone's own word. A path is a value: instants in, a new path out.
 """
 
-import msgspec
-
 from engine.game import Value
 
 LOWEST_OF_US = 30_000_000
@@ -25,15 +23,17 @@ class Path(Value):
     `lows` holds the round trips that are, or may yet become, the lowest of the last half minute, rising in both
     fields. `smooth_us` and `spread_us` follow the usual round trip and how much it varies (RFC 6298, section 2).
     `answered_us` is when the last ping that came back had been sent.
+    `kernel_rtt_us` is the lowest round trip that the kernel saw, where its peer is the phone itself.
     """
 
     lows: tuple[RoundTrip, ...] = ()
     smooth_us: int = 0
     spread_us: int = 0
     answered_us: int | None = None
+    kernel_rtt_us: int | None = None
 
-    def ponged(self, sent_us: int, at_us: int) -> "Path":
-        """The path after the pong for the ping sent at `sent_us` came at `at_us`."""
+    def ponged(self, sent_us: int, at_us: int, kernel_rtt_us: int | None = None) -> "Path":
+        """The path after the pong for the ping sent at `sent_us` came at `at_us`, and what the kernel says by then."""
         rtt_us = max(0, at_us - sent_us)
         since_us = at_us - LOWEST_OF_US
         lows = tuple(low for low in self.lows if low.rtt_us < rtt_us and low.at_us > since_us)
@@ -42,14 +42,7 @@ class Path(Value):
             smooth_us = self.smooth_us + (rtt_us - self.smooth_us) // 8
         else:
             smooth_us, spread_us = rtt_us, rtt_us // 2
-        return Path((*lows, RoundTrip(rtt_us, at_us)), smooth_us, spread_us, sent_us)
-
-    def capped(self, kernel_rtt_us: int) -> "Path":
-        """The path of a phone that is the kernel's own peer: no round trip is believed far above the kernel's."""
-        return msgspec.structs.replace(
-            self,
-            lows=tuple(msgspec.structs.replace(low, rtt_us=min(low.rtt_us, kernel_rtt_us)) for low in self.lows),
-        )
+        return Path((*lows, RoundTrip(rtt_us, at_us)), smooth_us, spread_us, sent_us, kernel_rtt_us)
 
     @property
     def rtt_us(self) -> int | None:

@@ -375,6 +375,7 @@ class Play:
             arrived_us=at_us,
             rtt_us=player.path.rtt_us,
             answered_us=player.path.answered_us,
+            kernel_rtt_us=player.path.kernel_rtt_us,
             credit_us=player.credit_us,
             handicap_us=player.handicap_ms * 1000,
             late_us=self._late.get(seat),

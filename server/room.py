@@ -112,6 +112,7 @@ class Ponged(Value):
 
     conn: ConnId
     sent_us: int
+    kernel_rtt_us: int | None = None
 
 
 class Stalled(Value):
@@ -306,8 +307,8 @@ class Room:
                 self._forget(person)
             case Gone(conn):
                 self._lost(conn)
-            case Ponged(conn, sent_us):
-                self._ponged(conn, sent_us)
+            case Ponged(conn, sent_us, kernel_rtt_us):
+                self._ponged(conn, sent_us, kernel_rtt_us)
             case Woken():
                 pass
             case _:
@@ -418,11 +419,11 @@ class Room:
         pace_us = PING_PLAYING_US if self.play is not None and self.still_since_us is None else PING_IDLE_US
         self._ping_us = self._now_us + (PING_NEWCOMER_US if self._newcomer_pings else pace_us)
 
-    def _ponged(self, conn: ConnId, sent_us: int) -> None:
+    def _ponged(self, conn: ConnId, sent_us: int, kernel_rtt_us: int | None) -> None:
         guest = self.guests.get(conn)
         if guest is None:
             return
-        guest.path = guest.path.ponged(sent_us, self._now_us)
+        guest.path = guest.path.ponged(sent_us, self._now_us, kernel_rtt_us)
         if guest.chair is None:
             return
         guest.chair.take_path(guest.path)

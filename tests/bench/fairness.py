@@ -43,6 +43,7 @@ LIARS = {
     "delays its pongs by 100 ms": Liar(pong_delay_ms=100, lie_ms=150),
 }
 PONG_DELAYER = "delays its pongs by 100 ms"
+SEEN = "delays pongs, the kernel sees the phone"
 OUT = Path("build/bench/fairness.json")
 
 
@@ -88,13 +89,13 @@ async def over_sockets(url: str, tables: int, seconds: float) -> list[Judged]:
     return [judged for each in playing for judged in each.judged]
 
 
-Job = tuple[str, list[Player], int, int, int]
+Job = tuple[str, list[Player], int, int, int, bool]
 
 
 def simulate(job: Job) -> tuple[str, list[Judged], int, int]:
     """One world; gives its name, its contests, the seat of phone number `watched`, and the overturned count."""
-    name, players, seed, contests, watched = job
-    world = World(players, seed)
+    name, players, seed, contests, watched, direct = job
+    world = World(players, seed, direct=direct)
     judged = world.run(contests)
     seat = next(seat for seat, chair in enumerate(world.room.chairs) if chair.conn == watched)
     return name, judged, seat, world.room.overturned
@@ -140,15 +141,15 @@ def main() -> None:
 
     n = options.contests
     jobs: list[Job] = [
-        ("mixed links", table(MIX), 1, 2 * n, 0),
-        ("six players up to 300 ms", table(SIX), 2, n, 0),
-        ("2 % stalls of up to 200 ms and 2 % jank", table(MIX, stalled=0.02, jank=0.02), 3, n, 0),
-        ("20/80 asymmetric paths", table(((100, 8),) * 4, down_shares=(0.2, 0.8, 0.5, 0.5)), 4, 2 * n, 0),
-        ("one Wi-Fi", table(WIFI), 5, n // 2, 0),
+        ("mixed links", table(MIX), 1, 2 * n, 0, False),
+        ("six players up to 300 ms", table(SIX), 2, n, 0, False),
+        ("2 % stalls of up to 200 ms and 2 % jank", table(MIX, stalled=0.02, jank=0.02), 3, n, 0, False),
+        ("20/80 asymmetric paths", table(((100, 8),) * 4, down_shares=(0.2, 0.8, 0.5, 0.5)), 4, 2 * n, 0, False),
+        ("one Wi-Fi", table(WIFI), 5, n // 2, 0, False),
     ]
     jobs += [
-        (f"{name} @ {LIARS_TABLE[at][0]} ms", _liars(liar, at), 6 + at, n, at)
-        for name, liar in LIARS.items()
+        (f"{name} @ {LIARS_TABLE[at][0]} ms", _liars(liar, at), 6 + at, n, at, direct)
+        for name, liar, direct in [*((*each, False) for each in LIARS.items()), (SEEN, LIARS[PONG_DELAYER], True)]
         for at in (0, 3)
     ]
     worlds: dict[str, list[Judged]] = {}

@@ -55,6 +55,8 @@ class World:
     players: Sequence[Player]
     seed: int
     rules: Rules = Rules(queens=True, doubles=True, sandwiches=True, min_show_ms=300)
+    direct: bool = False
+    """Whether the server's kernel sees the phones themselves, and so knows their round trips."""
     now_us: int = 1_000_000
     judged: list[Judged] = field(default_factory=list)
 
@@ -119,7 +121,8 @@ class World:
 
     def _ponged(self, phone: Phone, sent_us: object) -> None:
         assert isinstance(sent_us, int)
-        self._receive(Ponged(ConnId(self.phones.index(phone)), sent_us))
+        kernel_us = round(phone.network.rtt_ms * 1000) if self.direct else None
+        self._receive(Ponged(ConnId(self.phones.index(phone)), sent_us, kernel_us))
 
     def _receive(self, happened: Input) -> None:
         for effect in self.room.receive(happened, self.now_us):

@@ -1,0 +1,391 @@
+"""The dealer judge on evidence made by hand: what a claim is worth, when the window closes, who was first."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from engine.game import Seat
+from server.judge import (
+    CALL_AFTER_US,
+    CREDIT_CAP_US,
+    FLOORED_US,
+    FRAME_US,
+    HOP_US,
+    PATH_CAP_US,
+    PING_US,
+    PONG_LAG_US,
+    SLACK_US,
+    TIE_BAND_US,
+    UNSEEN_US,
+    WINDOW_CAP_US,
+    Contest,
+    Evidence,
+    refilled,
+    too_close,
+    watermark_us,
+    weigh,
+)
+from server.path import LOWEST_OF_US, Path
+from server.protocol import Hand
+from server.watch import Watch
+
+MS = 1_000
+SHOWN_US = 5_000 * MS
+
+
+def honest(
+    reaction_ms: float, *, rtt_ms: float = 100, up_ms: float | None = None, credit_ms: float = 0, **more: int | None
+) -> Evidence:
+    """A hand so long after its card was painted, half a frame late, on a path without jitter.
+
+    The last ping was answered half a ping before the hand left.
+    """
+    up_ms = rtt_ms / 2 if up_ms is None else up_ms
+    down_ms = rtt_ms - up_ms
+    # The phone's clock is off by half of what the ways differ, and so is its showing of the card.
+    hand_us = SHOWN_US + (down_ms - up_ms) / 2 * MS + FRAME_US / 2 + reaction_ms * MS
+    left_us = hand_us + HOP_US
+    fields: dict[str, int | None] = {
+        "claimed_us": round(reaction_ms * MS),
+        "arrived_us": round(left_us + up_ms * MS),
+        "answered_us": round(left_us - PING_US / 2 - down_ms * MS),
+        "rtt_us": round(rtt_ms * MS),
+        "credit_us": round(credit_ms * MS),
+    }
+    return Evidence(seat=Seat(0), shown_us=SHOWN_US, **(fields | more))  # type: ignore[arg-type]
+
+
+def hand(seat: int, accepted_ms: float, *, cover: bool = False, called: bool = False) -> Hand:
+    return Hand(Seat(seat), round(accepted_ms * MS), round(accepted_ms * MS), cover=cover, called=called)
+
+
+# --- what a claim is worth ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rtt_ms", [1, 15, 90, 300])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_an_honest_claim_stands_whatever_the_path(rtt_ms: float, share: float) -> None:
+    """The ping bracket: path and asymmetry cancel, so no credit is needed."""
+    judged = weigh(honest(412, rtt_ms=rtt_ms, up_ms=rtt_ms * share))
+    assert judged.accepted_us == pytest.approx(412 * MS, abs=2)
+    assert judged.added_us <= 2
+    assert judged.credit_us == 0
+
+
+@pytest.mark.parametrize("lie_ms", [1, 10, 60, 250])
+def test_a_lie_gains_what_the_credit_covers_and_no_more(lie_ms: int) -> None:
+    truth = honest(500)
+    for credit_ms in (0, 5, 100):
+        lied = honest(500, credit_ms=credit_ms, claimed_us=(500 - lie_ms) * MS)
+        gained_us = weigh(truth).accepted_us - weigh(lied).accepted_us
+        assert gained_us == pytest.approx(min(lie_ms, credit_ms) * MS, abs=2)
+        assert weigh(lied).credit_us == pytest.approx(min(lie_ms, credit_ms) * MS, abs=2)
+
+
+def test_the_phones_word_about_its_painting_moves_nothing() -> None:
+    """A painter that says it was late gains nothing by it."""
+    assert weigh(honest(500, late_us=80 * MS)) == weigh(honest(500))
+
+
+def test_a_spike_of_lag_is_made_up_for_by_credit() -> None:
+    """A slap that the page held back for 60 ms, while its pongs went on."""
+    janked = honest(500, credit_ms=100)
+    held = honest(560, credit_ms=100, claimed_us=500 * MS)
+    assert weigh(held).accepted_us == pytest.approx(weigh(janked).accepted_us, abs=2)
+    assert weigh(held).credit_us == pytest.approx(60 * MS, abs=2)
+
+
+def test_without_usable_stamps_the_link_alone_decides() -> None:
+    judged = weigh(honest(412, claimed_us=None))
+    assert judged.reaction_us is None
+    assert judged.accepted_us == pytest.approx(412 * MS, abs=6 * MS)
+
+
+@pytest.mark.parametrize("claimed_us", [3_600_000_000, 2**53])
+def test_a_hand_from_the_future_is_a_clock_that_jumped(claimed_us: int) -> None:
+    """The claim is worth nothing, so it is judged as one without stamps."""
+    assert weigh(honest(412, claimed_us=claimed_us)) == weigh(honest(412, claimed_us=None))
+
+
+@pytest.mark.parametrize("claimed_us", [-(2**53), -1, 0, 99_999])
+def test_below_the_floor_no_hand_is_human(claimed_us: int) -> None:
+    """It counts for the card that was painted, but a true quick hand beats it; no claim gets below what is proved."""
+    assert weigh(honest(50, claimed_us=claimed_us)).accepted_us == FLOORED_US
+    assert weigh(honest(500, claimed_us=claimed_us)).accepted_us == pytest.approx(500 * MS, abs=2)
+
+
+def test_a_path_longer_than_the_cap_is_not_made_up_for_beyond_it() -> None:
+    far = honest(300, rtt_ms=1_000, credit_ms=100)
+    assert weigh(far).accepted_us == far.arrived_us - SHOWN_US - PATH_CAP_US
+
+
+def test_who_answers_no_ping_is_judged_by_arrival() -> None:
+    silent = honest(300, rtt_us=None, answered_us=None)
+    assert weigh(silent).accepted_us == silent.arrived_us - SHOWN_US
+
+
+def test_late_pongs_prove_nothing_where_the_kernel_knows_better() -> None:
+    """Held back by 100 ms, pongs make a path look longer and a hand 50 ms quicker; the kernel's round trip tells."""
+    prompt = honest(500, rtt_ms=40, claimed_us=350 * MS)
+    assert prompt.answered_us is not None
+    delayed = replace(prompt, rtt_us=140 * MS, answered_us=prompt.answered_us - 100 * MS)
+    assert weigh(delayed).accepted_us == pytest.approx(450 * MS, abs=2)
+    seen = replace(delayed, kernel_rtt_us=40 * MS)
+    assert weigh(seen).accepted_us == seen.arrived_us - SHOWN_US - 20 * MS - PONG_LAG_US
+    assert weigh(honest(500, rtt_ms=40, kernel_rtt_us=39 * MS)) == weigh(honest(500, rtt_ms=40))
+
+
+def test_a_handicap_is_added_to_the_accepted_reaction() -> None:
+    """R32"""
+    assert weigh(honest(412, handicap_us=300 * MS)).accepted_us == weigh(honest(412)).accepted_us + 300 * MS
+
+
+def test_a_computers_hand_is_what_it_is() -> None:
+    """R31: it comes down here, so there is nothing to check."""
+    computer = Evidence(Seat(1), 1, SHOWN_US, SHOWN_US + 600 * MS, None, None, computer=True)
+    assert weigh(computer).accepted_us == 600 * MS
+
+
+@given(
+    claimed_us=st.none() | st.integers(-(2**53), 2**53),
+    elapsed_us=st.integers(-(10**9), 10**10),
+    rtt_us=st.none() | st.integers(0, 10**7),
+    answered_ago_us=st.none() | st.integers(-(10**7), 10**8),
+    credit_us=st.integers(0, CREDIT_CAP_US),
+    late_us=st.none() | st.integers(-(2**53), 2**53),
+)
+def test_no_claim_breaks_the_judge(
+    claimed_us: int | None,
+    elapsed_us: int,
+    rtt_us: int | None,
+    answered_ago_us: int | None,
+    credit_us: int,
+    late_us: int | None,
+) -> None:
+    """Total: a hand within what is possible, credit never overdrawn, and nothing quicker than the floor."""
+    arrived_us = SHOWN_US + elapsed_us
+    answered_us = None if answered_ago_us is None else arrived_us - answered_ago_us
+    evidence = Evidence(
+        Seat(0), claimed_us, SHOWN_US, arrived_us, rtt_us, answered_us, credit_us=credit_us, late_us=late_us
+    )
+    judged = weigh(evidence)
+    assert 0 <= judged.credit_us <= credit_us
+    assert judged.added_us >= 0
+    assert judged.accepted_us >= 100 * MS
+    assert judged.accepted_us >= max(0, elapsed_us) - PATH_CAP_US - 1
+    assert weigh(evidence) == judged
+
+
+@given(claims=st.lists(st.integers(0, 10**6), min_size=2, max_size=6, unique=True))
+def test_a_rivals_claim_moves_no_other_hand(claims: list[int]) -> None:
+    """Each hand is weighed by its own evidence alone."""
+    alone = [weigh(honest(500, claimed_us=claim)) for claim in claims]
+    assert [weigh(honest(500, claimed_us=claim)) for claim in reversed(claims)] == alone[::-1]
+
+
+def test_the_credit_refills_with_each_slap_card_up_to_its_cap() -> None:
+    credit_us = 0
+    for _ in range(1_000):
+        assert credit_us < refilled(credit_us) or credit_us == CREDIT_CAP_US
+        credit_us = refilled(credit_us)
+    assert credit_us == CREDIT_CAP_US
+
+
+# --- the window --------------------------------------------------------------------------------------------------
+
+
+def contest(rivals: int = 3, *, local: tuple[int, ...] = (), call: bool = False) -> Contest:
+    seats = frozenset(Seat(seat) for seat in range(rivals))
+    return Contest(7, SHOWN_US, seats, frozenset(Seat(seat) for seat in local), call)
+
+
+def at(ms: float) -> int:
+    return SHOWN_US + round(ms * MS)
+
+
+def test_nobody_has_moved_and_the_window_is_open() -> None:
+    assert contest().closes_us() is None
+    assert contest().open_to() == {0, 1, 2}
+
+
+def test_the_window_closes_when_no_rival_can_be_earlier() -> None:
+    """A watermark past the leading hand, or a hand of their own."""
+    leading = contest().hear(hand(0, 400), at(430))
+    assert leading.closes_us() == at(430) + WINDOW_CAP_US
+    waiting = leading.hear_mark(Seat(1), 399 * MS)
+    assert waiting.open_to() == {1, 2}
+    waiting = waiting.hear_mark(Seat(1), 400 * MS)
+    assert waiting.open_to() == {2}
+    assert waiting.hear(hand(2, 450), at(520)).closes_us() == at(430)
+
+
+def test_an_earlier_hand_that_arrives_later_takes_the_lead() -> None:
+    judged = contest().hear(hand(0, 400), at(410)).hear(hand(1, 380), at(500))
+    verdict = judged.verdict(1, at(600), lambda n: 0)
+    assert verdict is not None
+    assert verdict.winner == 1
+    assert verdict.margin_us == 20 * MS
+    assert verdict.wait_us == 190 * MS
+    assert judged.closes_us() == at(500) + WINDOW_CAP_US, "the cap counts from the leading hand"
+
+
+def test_the_first_hand_of_a_seat_stands() -> None:
+    """A double tap, or a second claim that is better, changes nothing."""
+    once = contest().hear(hand(0, 400), at(410))
+    assert once.hear(hand(0, 150), at(420)) is once
+
+
+def test_a_watermark_never_goes_back() -> None:
+    marked = contest().hear_mark(Seat(1), 300 * MS)
+    assert marked.hear_mark(Seat(1), 200 * MS) is marked
+
+
+@given(
+    arrivals=st.permutations(range(4)), reactions=st.lists(st.integers(200, 900), min_size=4, max_size=4, unique=True)
+)
+def test_the_verdict_does_not_depend_on_the_order_of_arrival(arrivals: list[int], reactions: list[int]) -> None:
+    judged = contest(4)
+    for order, seat in enumerate(arrivals):
+        judged = judged.hear(hand(seat, reactions[seat]), at(1_000 + order))
+    verdict = judged.verdict(1, at(2_000), lambda n: 0)
+    assert verdict is not None
+    assert verdict.winner == reactions.index(min(reactions))
+
+
+def test_exactly_equal_hands_are_drawn_by_lot() -> None:
+    """R18"""
+    for order in permutations(range(3)):
+        judged = contest()
+        for seat in order:
+            judged = judged.hear(hand(seat, 400), at(450))
+        winners = [judged.verdict(1, at(450), lambda n, lot=lot: lot) for lot in range(3)]  # type: ignore[misc]
+        assert {verdict.winner for verdict in winners if verdict is not None} == {0, 1, 2}
+        assert all(verdict is not None and verdict.margin_us == 0 for verdict in winners)
+
+
+def test_a_turn_covers_the_card_only_at_its_own_moment() -> None:
+    """R3a, R6: nobody slapped, the turner was quick, and computers may still be."""
+    turned = contest(3, local=(1,)).hear(hand(0, 800, cover=True), at(350))
+    turned = turned.hear_mark(Seat(0), 900 * MS).hear_mark(Seat(2), 900 * MS)
+    assert turned.closes_us() == at(800)
+    slapped = turned.hear(hand(1, 600), at(600))
+    verdict = slapped.verdict(1, at(800), lambda n: 0)
+    assert verdict is not None
+    assert verdict.winner == 1
+    covered = turned.verdict(1, at(800), lambda n: 0)
+    assert covered is not None
+    assert covered.winner is None
+
+
+def test_a_handicapped_person_waits_for_the_computers_that_may_be_earlier() -> None:
+    """R32: accepted at 700, while the computer has not come down yet."""
+    judged = contest(2, local=(1,)).hear(hand(0, 700), at(420))
+    assert judged.closes_us() == at(700)
+
+
+def test_a_hand_without_its_call_is_waited_for_and_then_passed_over() -> None:
+    """R13"""
+    judged = contest(2, call=True).hear(hand(0, 300), at(320)).hear(hand(1, 400), at(430)).hear_call(Seat(1))
+    assert judged.closes_us() == at(320) + CALL_AFTER_US
+    verdict = judged.verdict(1, at(1_900), lambda n: 0)
+    assert verdict is not None
+    assert verdict.winner == 1
+    assert [h.seat for h in verdict.hands] == [1, 0]
+    called = judged.hear_call(Seat(0))
+    assert called.closes_us() == at(320)
+    assert contest(2, call=True).hear(hand(0, 300), at(320)).verdict(1, at(2_000), lambda n: 0) is None
+
+
+def test_whoever_leaves_takes_their_hand_along() -> None:
+    """R25"""
+    judged = contest().hear(hand(0, 300), at(320)).hear(hand(1, 400), at(430)).forget(Seat(0))
+    verdict = judged.verdict(1, at(900), lambda n: 0)
+    assert verdict is not None
+    assert verdict.winner == 1
+    assert 0 not in judged.open_to()
+
+
+def test_too_close_is_within_the_tie_band_and_between_hands() -> None:
+    """R18"""
+    for gap_ms, close in ((7.9, True), (8.0, False)):
+        judged = contest().hear(hand(0, 400), at(410)).hear(hand(1, 400 + gap_ms), at(420))
+        verdict = judged.verdict(1, at(500), lambda n: 0)
+        assert verdict is not None
+        assert too_close(verdict) is close
+    covered = contest().hear(hand(0, 800), at(810)).hear(hand(1, 801, cover=True), at(810))
+    verdict = covered.verdict(1, at(900), lambda n: 0)
+    assert verdict is not None
+    assert not too_close(verdict)
+    assert TIE_BAND_US == 8_000
+
+
+def test_a_watermark_leaves_room_for_what_the_page_may_still_hold() -> None:
+    answered_us, rtt_us = at(500), 100 * MS
+    assert watermark_us(SHOWN_US, 5 * MS, rtt_us, answered_us) == 550 * MS - 5 * MS - SLACK_US
+    assert watermark_us(SHOWN_US, None, rtt_us, answered_us) == 550 * MS - UNSEEN_US - SLACK_US
+    assert watermark_us(SHOWN_US, 10**12, rtt_us, answered_us) == 550 * MS - UNSEEN_US - SLACK_US
+    assert watermark_us(SHOWN_US, -(10**12), rtt_us, answered_us) == 550 * MS - SLACK_US
+
+
+# --- the path ----------------------------------------------------------------------------------------------------
+
+
+def test_the_lowest_round_trip_of_the_last_half_minute() -> None:
+    path = Path()
+    assert path.rtt_us is None
+    for sent_ms, rtt_ms in ((0, 80), (100, 50), (200, 90)):
+        path = path.ponged(sent_ms * MS, (sent_ms + rtt_ms) * MS)
+    assert path.rtt_us == 50 * MS
+    assert path.answered_us == 200 * MS
+    late_us = 150 * MS + LOWEST_OF_US + 1
+    assert path.ponged(late_us, late_us + 70 * MS).rtt_us == 70 * MS
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 10**6)), min_size=1, max_size=50))
+def test_the_filter_is_the_minimum_of_its_window(steps: list[tuple[int, int]]) -> None:
+    path, now_us, seen = Path(), 0, []
+    for gap_us, rtt_us in steps:
+        now_us += gap_us
+        path = path.ponged(now_us - rtt_us, now_us)
+        seen.append((now_us, rtt_us))
+        assert path.rtt_us == min(rtt for at_us, rtt in seen if at_us > now_us - LOWEST_OF_US)
+
+
+def test_a_card_is_sent_as_early_as_few_round_trips_need() -> None:
+    steady, shaky = Path(), Path()
+    for number in range(200):
+        now_us = number * 100 * MS
+        steady = steady.ponged(now_us, now_us + 100 * MS)
+        shaky = shaky.ponged(now_us, now_us + (100 + 40 * (number % 2)) * MS)
+    assert steady.usual_us == pytest.approx(50 * MS, rel=0.1)
+    assert 60 * MS < shaky.usual_us < 100 * MS
+
+
+# --- the watch ---------------------------------------------------------------------------------------------------
+
+
+def test_a_floor_claimer_is_marked_within_six_slaps() -> None:
+    watch = Watch()
+    for _ in range(6):
+        assert not watch.marked or watch.one_in >= 1_000_000
+        watch = watch.seen(Hand(Seat(0), 101 * MS, 500 * MS, added_us=399 * MS), 8 * MS)
+    assert watch.marked
+    assert watch.one_in >= 1_000_000
+
+
+def test_an_honest_hand_in_thirty_corrected_marks_nobody() -> None:
+    watch = Watch()
+    for number in range(10_000):
+        added_us = 30 * MS if number % 30 == 0 else 0
+        watch = watch.seen(Hand(Seat(0), 450 * MS, 450 * MS + added_us, added_us=added_us), 8 * MS)
+        assert not watch.marked
+
+
+def test_a_late_screen_explains_its_corrections() -> None:
+    watch = Watch()
+    for _ in range(100):
+        watch = watch.seen(Hand(Seat(0), 450 * MS, 480 * MS, added_us=30 * MS), 40 * MS)
+    assert not watch.marked
