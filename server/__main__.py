@@ -24,6 +24,7 @@ import uvicorn
 from engine.cards import CHANCE_BYTES, Chance
 from server import __version__
 from server.app import build_app
+from server.lan import lan_address
 from server.link import link_protocol
 from server.ports import Clock, Luck
 from server.protocol import MAX_FRAME_BYTES
@@ -198,18 +199,6 @@ def qr_code(address: str) -> str:
     # Half blocks are light on a dark terminal; saying so in colour makes it true on a light one as well.
     paint, end = ("\x1b[97;40m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
     return "\n".join(f"  {paint}{line}{end}" for line in lines)
-
-
-def lan_address() -> str | None:
-    """The address by which this machine reaches its network, None when it has none. Nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            # Choosing a peer makes the kernel choose the interface; the address is reserved for examples (RFC 5737).
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            return None
-        address: str = probe.getsockname()[0]
-    return None if address.startswith("127.") else address
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.connection import Door, read_code, right_origin
 from server.host import Host, ServerFull
+from server.lan import invite_origin
 from server.limits import AddressBuckets
 from server.ports import Clock, Luck
 from server.protocol import Kind
@@ -68,6 +69,11 @@ def build_app(store: Store, clock: Clock, luck: Luck, settings: Settings) -> Sta
         people = sum(seat.kind is Kind.PERSON for seat in table.seats)
         return JSONResponse({"code": table.code, "people": people, "seats": len(table.seats), "games": table.games})
 
+    async def invite(request: Request) -> Response:
+        """`GET /api/invite`: the origin under which other phones reach this server."""
+        host = request.headers.get("host", "")
+        return JSONResponse({"origin": invite_origin(host, request.url.scheme, settings.public_url)})
+
     async def healthz(_: Request) -> Response:
         """`GET /healthz`: it serves."""
         return JSONResponse({"status": "ok", "tables": host.tables})
@@ -101,6 +107,7 @@ def build_app(store: Store, clock: Clock, luck: Luck, settings: Settings) -> Sta
         routes=[
             Route("/api/tables", create_table, methods=["POST"]),
             Route("/api/tables/{code}", show_table),
+            Route("/api/invite", invite),
             Route("/healthz", healthz),
             WebSocketRoute("/ws/{code}", door.answer),
             Mount("/assets", StaticFiles(directory=PAGE / "assets", check_dir=False)),

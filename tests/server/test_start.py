@@ -18,7 +18,8 @@ import pytest
 import redis
 import websockets
 
-from server.__main__ import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, lan_address, listen
+from server.__main__ import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, listen
+from server.lan import invite_origin, lan_address
 from server.store.embedded import EmbeddedStore
 from tests.support import serving
 from tests.support.serving import ROOT, TIMEOUT_S, wait_for
@@ -241,3 +242,13 @@ def test_time_moves_on_and_luck_does_not_repeat() -> None:
     assert before_us <= clock.now_us() < before_us + 60_000_000
     assert len(set(draws)) == 100
     assert {len(draw) for draw in draws} == {32}
+
+
+def test_an_invitation_names_what_a_phone_can_reach() -> None:
+    """`localhost` is another machine on every phone."""
+    near = lan_address()
+    assert invite_origin("example.org:8443", "https", "") == "https://example.org:8443"
+    assert invite_origin("localhost:8000", "http", "https://cards.example") == "https://cards.example"
+    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
+        expected = f"http://{near}:8000" if near is not None else f"http://{host}"
+        assert invite_origin(host, "http", "") == expected
