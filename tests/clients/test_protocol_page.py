@@ -21,8 +21,10 @@ from server.protocol import (
     Hand,
     Lock,
     Question,
+    Standing,
     TableSeat,
     TableView,
+    Tally,
     Verdict,
     Why,
     write,
@@ -76,7 +78,15 @@ def test_views_have_examples(section: str) -> None:
 
 @pytest.mark.parametrize(
     ("section", "kind"),
-    [*VIEWS.items(), ("game", SeatView), ("game", LandedCard), ("table", TableSeat), ("verdict", Hand)],
+    [
+        *VIEWS.items(),
+        ("game", SeatView),
+        ("game", LandedCard),
+        ("table", TableSeat),
+        ("table", Standing),
+        ("table", Tally),
+        ("verdict", Hand),
+    ],
 )
 def test_every_field_of_a_view_is_named(section: str, kind: type[msgspec.Struct]) -> None:
     told = re.sub(r"```.*?```", "", SECTIONS[section], flags=re.S)

@@ -328,6 +328,34 @@ async def test_a_host_away_for_half_a_minute_is_stood_in_for(tmp_path: Path) -> 
 # --- the server dies ---------------------------------------------------------------------------------------------
 
 
+async def test_a_server_killed_in_the_middle_of_a_game_goes_on_with_it(store: str, tmp_path: Path) -> None:
+    """Every card that anybody was shown is there again, and the next ones come in the order of the same deck."""
+    with served(tmp_path, store) as server:
+        async with company(server.url, "Ann", "Ben") as (ann, ben):
+            await start([ann, ben])
+            stories = await asyncio.gather(*(play_on(p, slaps=False, until_turned=7) for p in (ann, ben)))
+            server.kill()
+            for player in (ann, ben):
+                await player.until(lambda p: not p.online)
+            server.start()
+            for player in (ann, ben):
+                await player.until(lambda p: p.online and not any(seat.away for seat in p.table.seats))
+            assert ann.view is not None
+            assert ann.view.turned >= 7
+            stories += await asyncio.gather(*(play_on(p, slaps=False, until_turned=12) for p in (ann, ben)))
+            for player in (ann, ben):
+                await player.until(lambda p: p.view is not None and p.view.turned >= 12)
+            faces = {
+                event.nth: event.face
+                for told in stories
+                for update in told
+                for event in update.events
+                if isinstance(event, CardTurned)
+            }
+            assert [faces[nth] for nth in sorted(faces)] == [jacks_last()[nth - 1] for nth in sorted(faces)]
+            assert len(faces) >= 11
+
+
 async def test_a_killed_server_comes_back_with_its_tables_and_scores(store: str, tmp_path: Path) -> None:
     """kill -9 between games: seats, host, rules and win scores stand, and everybody is back by themselves."""
     rules = Rules(min_show_ms=300, card_limit=3)
