@@ -624,6 +624,7 @@ class Room:
         chair = self._chair_of(person)
         if chair is not None:
             self._dismiss(chair, "you have been forgotten, as you asked")
+            chair.record = msgspec.structs.replace(chair.record, name="", key_hash="")
         for conn, guest in list(self.guests.items()):
             if guest.key_hash == person:
                 del self.guests[conn]
@@ -900,8 +901,9 @@ class Room:
     def _score(self, ending: GameOver) -> None:
         """Adds the wins, and hands the result over to be counted on the leaderboard (R28, R29, R30)."""
         assert self.play is not None
-        played = [chair for chair in self.chairs if chair.place is not None]
-        winners = [self.chairs[winner] for winner in ending.winners]
+        # A person without a key has asked to be forgotten.
+        played = [c for c in self.chairs if c.place is not None and (c.computer is not None or c.record.key_hash)]
+        winners = [self.chairs[winner] for winner in ending.winners if self.chairs[winner] in played]
         for chair in played:
             before = self.scores.get(chair.score_key, Score("", ""))
             wins = before.wins + (chair in winners)

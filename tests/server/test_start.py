@@ -136,7 +136,7 @@ async def test_it_ends_in_peace_with_people_at_the_table(tmp_path: Path, how: si
     store = EmbeddedStore(tmp_path / "data", fsync="everysec")
     assert "ready to exit" in store.log.read_text()
     with closing(redis.Redis.from_url(store.url)) as client:
-        assert f"slapjack:{{{made['code']}}}:table".encode() in client.keys()
+        assert client.exists(f"slapjack:{{{made['code']}}}:table")
     store.stop()
 
 
@@ -173,7 +173,7 @@ def test_tables_are_kept_in_a_given_redis(tmp_path: Path) -> None:
         _, made = ask(f"{server.url}/api/tables", "POST")
         assert isinstance(made, dict)
         with closing(redis.Redis.from_url(url)) as client:
-            assert f"slapjack:{{{made['code']}}}:table".encode() in client.keys()
+            assert client.exists(f"slapjack:{{{made['code']}}}:table")
         assert not (tmp_path / "data").exists()
 
 

@@ -153,7 +153,7 @@ class Phone:
     def come_back(self) -> None:
         """The same phone on a new connection."""
         self.conn = self.table.new_conn(self)
-        self.closed = self.n = None
+        self.joined, self.closed, self.n = False, None, None
         assert self.join(key=self.key) is None
 
     def turn(self, nth: int | None = None, side: Side = Side.NONE) -> Refused | None:

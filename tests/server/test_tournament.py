@@ -1,0 +1,156 @@
+"""Tournaments, standings and what a finished game hands to the leaderboard."""
+
+import pytest
+
+from engine.rules import GameName, Rules
+from server.protocol import AddComputer, EndGame, Quit, Remove, SetRules, SetTable, Stage, Start
+from server.room import Forgotten
+from tests.server.world import Table
+
+TIE = "5H"
+"""A game that the host ends after one card is lost by whoever turned it."""
+
+
+def play_a_game(table: Table) -> None:
+    """One card is turned and the host ends the game: whoever did not turn has more cards and wins."""
+    table.start(TIE)
+    table.turn_cards(1)
+    table.command(EndGame())
+
+
+def wins(table: Table) -> dict[str, int]:
+    seen = table["Ann"].seen
+    assert seen is not None
+    return {standing.name: standing.wins for standing in seen.standings}
+
+
+def test_r28_a_win_score_belongs_to_the_person_and_stays_when_they_leave() -> None:
+    table = Table("Ann", "Ben", "Cleo")
+    play_a_game(table)
+    before = wins(table)
+    winner = next(name for name, count in before.items() if count)
+    loser = next(name for name in ("Ben", "Cleo") if name != winner)
+    table[loser].say(Quit())
+    assert wins(table) == before
+    seen = table["Ann"].seen
+    assert seen is not None
+    assert next(s.seat for s in seen.standings if s.name == loser) is None
+    table[loser].come_back()
+    assert wins(table) == before
+
+
+def test_r29_first_to_n_wins_is_champion_and_the_next_start_begins_anew() -> None:
+    table = Table("Ann", "Ben")
+    table.command(SetTable(first_to=2))
+    games = 0
+    while not (seen := table["Ann"].seen) or not seen.champions:
+        play_a_game(table)
+        games += 1
+        assert games < 5
+    assert seen.stage is Stage.LOBBY, "no next deal by itself: there is a champion to cheer"
+    assert max(wins(table).values()) == 2
+    table.later(60_000)
+    assert table.room.play is None
+    table.command(Start())
+    (ended,) = table.saved.archive
+    assert ended.games == games
+    assert max(score.wins for score in ended.scores.values()) == 2
+    assert table.saved.scores == {}
+    assert table["Ann"].seen is not None
+    assert table["Ann"].seen.champions == ()
+
+
+def test_r29_a_tournament_is_open_ended_by_default() -> None:
+    table = Table("Ann", "Ben")
+    for _ in range(6):
+        play_a_game(table)
+        assert table["Ann"].seen is not None
+        assert table["Ann"].seen.champions == ()
+    assert sum(wins(table).values()) >= 6
+
+
+@pytest.mark.parametrize(
+    ("people", "computers", "rules", "ranked"),
+    [
+        (("Ann", "Ben"), 0, Rules(), True),
+        (("Ann", "Ben"), 2, Rules(), True),
+        (("Ann",), 1, Rules(), False),
+        (("Ann", "Ben"), 0, Rules(calm=True), False),
+        (("Ann", "Ben"), 0, Rules(game=GameName.WAR), True),
+    ],
+    ids=["people", "people and computers", "computers only", "calm", "war"],
+)
+def test_r30_which_games_count_on_the_leaderboard(
+    people: tuple[str, ...], computers: int, rules: Rules, ranked: bool
+) -> None:
+    table = Table(*people)
+    for _ in range(computers):
+        table.command(AddComputer())
+    table.command(SetRules(rules))
+    table.start(TIE)
+    table.command(EndGame())
+    (result,) = table.results
+    assert result.ranked is ranked
+    assert result.game == rules.game
+    assert {person.name for person in result.people} == set(people)
+    assert sum(score.games for score in table.saved.scores.values()) == len(people) + computers
+
+
+def test_r30_a_table_may_opt_out() -> None:
+    table = Table("Ann", "Ben")
+    table.command(SetTable(ranked=False))
+    play_a_game(table)
+    assert [result.ranked for result in table.results] == [False]
+    assert sum(score.wins for score in table.saved.scores.values()) == 1, "it counts at the table all the same"
+
+
+def test_r30_every_game_has_a_result_of_its_own() -> None:
+    table = Table("Ann", "Ben")
+    for _ in range(3):
+        play_a_game(table)
+    ids = [result.id for result in table.results]
+    assert len(set(ids)) == 3
+
+
+def test_r30_the_reactions_of_a_game_are_those_that_the_dealer_accepted() -> None:
+    table = Table("Ann", "Ben")
+    table.start("5H JS")
+    table.turn_cards(2)
+    table.after(2, 450)
+    assert table["Ann"].slap() is None
+    table.later(1_000)
+    table.command(EndGame())
+    (result,) = table.results
+    by_name = {person.name: person.reactions_us for person in result.people}
+    assert by_name["Ben"] == ()
+    assert by_name["Ann"] == tuple(hand.accepted_us for hand in table.verdicts[0].hands)
+    seen = table["Ann"].seen
+    assert seen is not None
+    tallies = {seat.name: seat.tally for seat in seen.seats}
+    assert tallies["Ben"] is None
+    assert tallies["Ann"] is not None
+    assert (tallies["Ann"].slaps, tallies["Ann"].wrong) == (1, 0)
+    assert tallies["Ann"].average_ms == tallies["Ann"].best_ms == by_name["Ann"][0] // 1000
+
+
+def test_whoever_wants_to_be_forgotten_is() -> None:
+    table = Table("Ann", "Ben", "Cleo")
+    table.command(SetTable(first_to=1))
+    play_a_game(table)
+    table.command(Start())
+    ben = table.room.chairs[1].record
+    table.happens(Forgotten(ben.key_hash))
+    table.command(EndGame())
+    kept = repr(table.saved)
+    assert "Ben" not in kept
+    assert ben.key_hash not in kept
+    assert "Ann" in kept
+    assert table["Ben"].closed is not None
+    table.happens(Forgotten("nobody"))
+
+
+def test_a_host_who_was_removed_does_not_keep_the_table() -> None:
+    table = Table("Ann", "Ben")
+    ben = table.room.chairs[1].id
+    table.command(Remove(ben))
+    assert [chair.record.name for chair in table.room.chairs] == ["Ann"]
