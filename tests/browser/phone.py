@@ -43,7 +43,6 @@ class Phone:
         self.name = name
         self.problems: list[str] = []
         self.shots: list[str] = []
-        self._server = server
         self._screens = screens
         self.context = browser.new_context(
             viewport={"width": 390, "height": 844},
