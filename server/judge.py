@@ -45,8 +45,8 @@ HOP_US = 1_500
 """What dispatch and hop usually take."""
 
 CREDIT_CAP_US = 200_000
-CREDIT_START_US = 100_000
-CREDIT_REFILL_US = 5_000
+CREDIT_START_US = 50_000
+CREDIT_REFILL_US = 2_500
 """The lag credit: by how much claims may be quicker than expected. It refills with each slap card shown."""
 
 CALL_BEFORE_US = 500_000

@@ -84,6 +84,9 @@ PING_PLAYING_US = 1_000_000
 PING_IDLE_US = 3_000_000
 PING_NEWCOMER_US = 200_000
 PINGS_FOR_NEWCOMER = 5
+SILENT_US = 8_000_000
+"""A phone that has answered no ping for so long is gone, though nobody has closed its socket (R24)."""
+
 SEND_MARGIN_US = 10_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
@@ -237,6 +240,7 @@ class Guest:
     key_hash: str
     chair: Chair | None
     path: Path = Path()
+    heard_us: int = 0
     reacted_us: int = -REACT_EVERY_US
 
 
@@ -297,19 +301,19 @@ class Room:
     def receive(self, happened: Input, at_us: int) -> list[Effect]:
         """What follows from something that happened at `at_us`, after all that was due before it."""
         self._now_us = max(self._now_us, at_us)
+        if isinstance(happened, Stalled):
+            self._stalled(happened.since_us)
         self._catch_up()
         match happened:
             case Said(conn, message, person):
                 self._said(conn, message, person, at_us)
-            case Stalled(since_us):
-                self._stalled(since_us)
             case Forgotten(person):
                 self._forget(person)
             case Gone(conn):
                 self._lost(conn)
             case Ponged(conn, sent_us, kernel_rtt_us):
                 self._ponged(conn, sent_us, kernel_rtt_us)
-            case Woken():
+            case Stalled() | Woken():
                 pass
             case _:
                 assert_never(happened)
@@ -388,6 +392,8 @@ class Room:
     def _stalled(self, since_us: int) -> None:
         """The table has stood still for want of a store: nothing that was due meanwhile has happened."""
         self._fresh_us = self._now_us
+        for guest in self.guests.values():
+            guest.heard_us = self._now_us
         if self.next_deal_us:
             self.next_deal_us += self._now_us - since_us
         if self.play is not None and self.still_since_us is None:
@@ -414,6 +420,12 @@ class Room:
 
     def _ping_all(self) -> None:
         """Keeps every phone's path known; the game asks more often while it matters."""
+        for conn in [conn for conn, guest in self.guests.items() if self._now_us - guest.heard_us > SILENT_US]:
+            self._effects.append(HangUp(conn, Closing.TOO_SLOW, "this phone has stopped answering"))
+            self._lost(conn)
+        if not self.guests:
+            self._ping_us = None
+            return
         self._effects.append(Ping(tuple(self.guests)))
         self._newcomer_pings = max(0, self._newcomer_pings - 1)
         pace_us = PING_PLAYING_US if self.play is not None and self.still_since_us is None else PING_IDLE_US
@@ -423,6 +435,7 @@ class Room:
         guest = self.guests.get(conn)
         if guest is None:
             return
+        guest.heard_us = self._now_us
         guest.path = guest.path.ponged(sent_us, self._now_us, kernel_rtt_us)
         if guest.chair is None:
             return
@@ -510,7 +523,7 @@ class Room:
         if chair is not None:
             self._take_seat(conn, chair)
         # Only now: what their coming has set going is told to the others, and to them with the whole table.
-        self.guests[conn] = Guest(key_hash, chair)
+        self.guests[conn] = Guest(key_hash, chair, heard_us=self._now_us)
         self._newcomer_pings = PINGS_FOR_NEWCOMER
         self._ping_us = self._now_us
         self._effects.append(

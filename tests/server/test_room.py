@@ -41,12 +41,14 @@ from server.protocol import (
     Start,
     Sync,
     Synced,
+    TableSeat,
     Update,
     Welcome,
+    Why,
 )
-from server.room import Keep, Said, Tell
+from server.room import Keep, Said, Stalled, Tell
 from server.store.port import Computer, Score, SeatRecord, TableRecord
-from tests.server.world import CODE, Table, a_deck, chance_of
+from tests.server.world import CODE, MS, S, Table, a_deck, chance_of
 
 HOSTS_ONLY: list[FromPhone] = [
     Start(),
@@ -1025,3 +1027,48 @@ def test_a_room_wakes_from_its_record() -> None:
     table = Table(record=record)
     assert table.room.record() == record
     assert table.room.wake_at() is None
+
+
+def seat(table: Table, name: str) -> TableSeat:
+    seen = table["Ann"].seen
+    assert seen is not None
+    return next(each for each in seen.seats if each.name == name)
+
+
+def test_r24_a_phone_that_answers_no_ping_is_gone_though_its_socket_is_open() -> None:
+    table = Table("Ann", "Ben", rules=Rules(min_show_ms=300))
+    table.start()
+    table.later(5_000)
+    table["Ben"].answers = False
+    table.later(5_000)
+    assert not seat(table, "Ben").away
+    table.later(6_000)
+    assert seat(table, "Ben").away
+    assert table["Ben"].closed is not None
+    assert table["Ben"].closed.code == Closing.TOO_SLOW
+    table["Ben"].answers = True
+    table["Ben"].come_back()
+    assert not seat(table, "Ben").away
+
+
+def test_nothing_that_was_due_while_the_store_was_away_has_happened() -> None:
+    """The table stood still: no card is turned, no deal made, no phone cut for the silence; the card comes afresh."""
+    table = Table("Ann", "Ben", rules=Rules(min_show_ms=300))
+    table.start("5H JS")
+    table.turn_cards(2)
+    play = table.room.play
+    assert play is not None
+    before = play.game
+    since_us = table.now_us
+    table.now_us += 40 * S
+    slap = DoSlap(table.game, 2, 400 * MS)
+    table.happens(Stalled(since_us))
+    assert play.game == before
+    assert play.shown_us >= table.now_us
+    assert table["Ben"].closed is None
+    stale = table.room.receive(Said(table["Ben"].conn, slap), since_us + S)
+    assert [e.message.reason for e in stale if isinstance(e, Tell) and isinstance(e.message, Refused)] == [Why.PAUSED]
+    table.later(600)
+    assert table["Ann"].slap(reaction_ms=450) is None
+    table.later(1_000)
+    assert [verdict.winner for verdict in table.verdicts] == [0]

@@ -134,6 +134,7 @@ class Phone:
     shown_us: dict[int, int] = field(default_factory=dict)
     rtt_ms: int = 0
     pong_every_ms: int = 0
+    answers: bool = True
     ponged_us: int = 0
 
     def say(self, message: FromPhone) -> Refused | None:
@@ -361,7 +362,7 @@ class Table:
                         self._by_conn[conn].hear(message)
                 case Ping(conns):
                     for phone in (self._by_conn[conn] for conn in conns):
-                        if phone.ponged_us + phone.pong_every_ms * MS <= self.now_us:
+                        if phone.answers and phone.ponged_us + phone.pong_every_ms * MS <= self.now_us:
                             phone.ponged_us = self.now_us
                             heapq.heappush(self._pongs, (self.now_us + phone.rtt_ms * MS, phone.conn, self.now_us))
                 case HangUp(conn):

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from engine.cards import Chance
 from engine.rules import Rules
+from server import journal
+from server.journal import read_entry
+from server.path import Path
 from server.protocol import EndGame, SetRules, Stage, Start, Update, Verdict, read_from_phone, write
 from server.room import ConnId, HangUp, Input, Keep, Ping, Ponged, Room, Said, Tell, Woken
 from server.store.port import TableRecord
@@ -46,6 +49,7 @@ class Judged:
     verdict: Verdict
     truths: list[Truth]
     rtts_us: list[int]
+    paths: list[Path] = field(default_factory=list)
 
 
 @dataclass
@@ -59,6 +63,8 @@ class World:
     """Whether the server's kernel sees the phones themselves, and so knows their round trips."""
     now_us: int = 1_000_000
     judged: list[Judged] = field(default_factory=list)
+    kept: list[journal.Judged] = field(default_factory=list)
+    """What the journal has of each verdict."""
 
     def __post_init__(self) -> None:
         self._luck = random.Random(self.seed)
@@ -136,7 +142,10 @@ class World:
                 case Ping(conns):
                     for conn in conns:
                         self.phones[conn].ping_down(self.now_us)
-                case HangUp() | Keep():
+                case Keep(change):
+                    entries = [read_entry(kept) for kept in change.entries]
+                    self.kept += [entry for entry in entries if isinstance(entry, journal.Judged)]
+                case HangUp():
                     pass
         wake_us = self.room.wake_at()
         if wake_us is not None and (self._alarm_us is None or wake_us < self._alarm_us):
@@ -168,4 +177,5 @@ class World:
         truths = [self.phones[conn].truths.get(card) if conn is not None else None for conn in at_seats]
         if all(truth is not None for truth in truths):
             rtts = [chair.path.rtt_us or 0 for chair in self.room.chairs]
-            self.judged.append(Judged(verdict, [t for t in truths if t is not None], rtts))
+            paths = [chair.path for chair in self.room.chairs]
+            self.judged.append(Judged(verdict, [t for t in truths if t is not None], rtts, paths))
