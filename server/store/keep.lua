@@ -12,7 +12,7 @@ local FIRST_ENTRY, DAY_S = 9, 86400
 for at, kind in ipairs({'string', 'hash', 'stream', 'hash'}) do
   local found = redis.call('TYPE', KEYS[at]).ok
   if found ~= 'none' and found ~= kind then
-    return {'FOREIGN', KEYS[at], 'not a table of ours: a ' .. found .. ' is kept there'}
+    return {'FOREIGN', KEYS[at], 'not ours: a ' .. found .. ' is kept there'}
   end
 end
 

@@ -7,7 +7,7 @@ local table_key, marks_key, journal_key = KEYS[1], KEYS[2], KEYS[3]
 for at, kind in ipairs({'string', 'hash', 'stream', 'hash'}) do
   local found = redis.call('TYPE', KEYS[at]).ok
   if found ~= 'none' and found ~= kind then
-    return {'FOREIGN', KEYS[at], 'not a table of ours: a ' .. found .. ' is kept there'}
+    return {'FOREIGN', KEYS[at], 'not ours: a ' .. found .. ' is kept there'}
   end
 end
 local record = redis.call('GET', table_key)

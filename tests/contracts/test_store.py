@@ -4,135 +4,24 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Coroutine
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from engine.rules import Rules, WonPile
-from server.protocol import Kind, SeatId
-from server.store import redis as adapter
-from server.store.embedded import EmbeddedStore
-from server.store.port import BadRecord, Computer, Score, SeatRecord, StoreDown, TableRecord
-from server.store.redis import RedisStore, table_key
-from tests.support.serving import TIMEOUT_S, wait_for
+from engine.rules import GameName
+from server.store import line
+from server.store.board import By, Span
+from server.store.port import BadRecord, Change, Fenced, StoreDown
+from server.store.redis import DAY_S, GAMES_KEPT, RedisStore, table_key, table_keys
+from tests.contracts.servers import RedisServer, Server
+from tests.contracts.tables import BEN, CODE, a_result, a_table, owner, played
+from tests.support.serving import TIMEOUT_S
 
-CODE = "K7WQ2M"
-
-
-class Server(Protocol):
-    """A store's server that may be killed and comes back."""
-
-    url: str
-
-    def recover(self) -> None:
-        """Sees to it that a killed server is started again."""
-
-    def stop(self) -> None:
-        """Ends it."""
-
-
-class OwnServer:
-    """The server that comes with the game, which is started again by itself."""
-
-    def __init__(self, folder: Path) -> None:
-        self._store = EmbeddedStore(folder, fsync="everysec")
-        self.url = self._store.url
-
-    def recover(self) -> None:
-        """Nothing to do."""
-
-    def stop(self) -> None:
-        """Ends it."""
-        self._store.stop()
-
-
-class RedisServer:
-    """Debian's redis-server on a TCP port, with an append-only file.
-
-    `everysec`, its default, may acknowledge what it has not written when the disk is slow, and a kill loses that.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port: int = free.getsockname()[1]
-        self.url = f"redis://:secret@127.0.0.1:{self._port}/0"
-        self._start()
-
-    def recover(self) -> None:
-        """Starts it again, in the same folder and on the same port."""
-        self._process.wait(TIMEOUT_S)
-        self._start()
-
-    def stop(self) -> None:
-        """Ends it."""
-        self._process.terminate()
-        self._process.wait(TIMEOUT_S)
-
-    def _start(self) -> None:
-        with (self._folder / "redis.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [
-                    *("redis-server", "--bind", "127.0.0.1", "--port", str(self._port), "--dir", str(self._folder)),
-                    *("--requirepass", "secret", "--appendonly", "yes", "--appendfsync", "always", "--save", ""),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-        wait_for(self._listens, "redis-server to listen")
-
-    def _listens(self) -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):
-            return True
-        return False
-
-
-@pytest.fixture(scope="module", params=[OwnServer, RedisServer])
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One running server of each kind."""
-    running: Server = request.param(tmp_path_factory.mktemp("store"))
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-async def store(server: Server) -> AsyncIterator[RedisStore]:
-    """The store over an empty server."""
-    async with Redis.from_url(server.url) as redis:
-        await redis.flushall()
-    opened = RedisStore(server.url)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def redis(server: Server) -> AsyncIterator["Redis"]:
-    """A way past the store, to what the server holds."""
-    async with Redis.from_url(server.url) as client:
-        yield client
-
-
-def a_table(code: str = CODE, **fields: Any) -> TableRecord:
-    """A table with a person, whose name is as awkward as names are, and a computer player."""
-    person = SeatRecord(SeatId("a1"), "Zoë 🃏 <b>", "🦊", Kind.PERSON, key_hash="ab" * 32, handicap_ms=120)
-    computer = SeatRecord(SeatId("b2"), "Robot", "🤖", Kind.COMPUTER, computer=Computer(reaction_ms=450))
-    plain: dict[str, Any] = {
-        "rules": Rules(queens=True, won_pile=WonPile.UNDER, card_limit=200),
-        "seats": (person, computer),
-        "scores": {"ab" * 32: Score("Zoë 🃏 <b>", "🦊", 3, 4), "b2": Score("Robot", "🤖", 1, 4)},
-        "games": 4,
-        "host": SeatId("a1"),
-        "dealer": SeatId("b2"),
-        "locked": True,
-    }
-    return TableRecord(code, **{**plain, **fields})
+TABLE, MARKS, JOURNAL, RESULTS = table_keys(CODE)
 
 
 async def server_pid(redis: "Redis") -> int:
@@ -149,13 +38,23 @@ async def answering(store: RedisStore) -> None:
             await asyncio.sleep(0.01)
 
 
+async def everything(redis: "Redis") -> dict[Any, bytes | None]:
+    """All that the server holds, as it would write it to disk."""
+    return {key: await redis.dump(key) for key in sorted(await redis.keys("*"))}
+
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
 async def test_a_table_comes_back_as_it_was_kept(store: RedisStore) -> None:
     assert await store.create_table(a_table())
     assert await store.load_table(CODE) == a_table()
 
 
-async def test_a_code_that_nobody_has_is_no_table(store: RedisStore) -> None:
+async def test_a_code_that_nobody_has_is_no_table(store: RedisStore, redis: "Redis") -> None:
     assert await store.load_table(CODE) is None
+    assert await store.open_table(CODE) is None
+    assert await everything(redis) == {}
 
 
 async def test_a_taken_code_is_not_given_again(store: RedisStore) -> None:
@@ -172,43 +71,153 @@ async def test_two_who_want_the_same_code_at_once_do_not_both_get_it(store: Redi
     assert kept.games == made.index(True)
 
 
-async def test_what_is_saved_last_is_what_is_kept(store: RedisStore) -> None:
-    await store.create_table(a_table())
-    await store.save_table(a_table(games=5))
-    await store.save_table(a_table(games=6, locked=False))
-    assert await store.load_table(CODE) == a_table(games=6, locked=False)
-
-
 async def test_more_tables_at_once_than_connections(store: RedisStore) -> None:
-    codes = [f"T{nth:05}" for nth in range(20 * adapter.MAX_CONNECTIONS)]
-    await asyncio.gather(*(store.save_table(a_table(code)) for code in codes))
+    codes = [f"T{nth:05}" for nth in range(20 * line.MAX_CONNECTIONS)]
+    assert all(await asyncio.gather(*(store.create_table(a_table(code)) for code in codes)))
     assert await asyncio.gather(*(store.load_table(code) for code in codes)) == [a_table(code) for code in codes]
 
 
-async def test_an_await_that_is_cancelled_does_not_cross_replies(store: RedisStore) -> None:
-    codes = [f"T{nth:05}" for nth in range(40)]
-    for code in codes:
-        await store.create_table(a_table(code))
-    loads = [asyncio.create_task(store.load_table(codes[nth % 40])) for nth in range(400)]
-    for nth, load in enumerate(loads):
-        if nth % 2:
-            # Each is cut short at another moment of its way.
-            for _ in range(nth % 7):
-                await asyncio.sleep(0)
-            load.cancel()
-    for nth, kept in enumerate(await asyncio.gather(*loads, return_exceptions=True)):
-        assert isinstance(kept, asyncio.CancelledError) or kept == a_table(codes[nth % 40])
-    assert await asyncio.gather(*(store.load_table(code) for code in codes)) == [a_table(code) for code in codes]
+# --- changes -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_key_of_another_type_is_no_table_and_is_left_alone(store: RedisStore, redis: "Redis") -> None:
-    await redis.rpush(table_key(CODE), "somebody", "else's")
-    with pytest.raises(BadRecord, match=r"slapjack:\{K7WQ2M\}:table: not a table of ours"):
-        await store.load_table(CODE)
-    with pytest.raises(BadRecord, match=r"slapjack:\{K7WQ2M\}:table: not a table of ours"):
-        await store.save_table(a_table())
-    assert not await store.create_table(a_table())
-    assert await redis.lrange(table_key(CODE), 0, -1) == [b"somebody", b"else's"]
+async def test_a_table_is_taken_over_as_it_was_left(store: RedisStore) -> None:
+    first = await owner(store)
+    assert first.opened.record == a_table()
+    assert first.opened.journal == ()
+    await first.keeps(b"deal", b"move \0\xff", deals=True)
+    await first.keeps(record=a_table(games=5))
+    await first.keeps(b"move", record=a_table(games=6))
+    second = await owner(store)
+    assert second.opened.record == a_table(games=6)
+    assert second.opened.journal == (b"deal", b"move \0\xff", b"move")
+    assert second.opened.epoch > first.opened.epoch
+
+
+async def test_restoring_starts_with_the_last_deal(store: RedisStore) -> None:
+    first = await owner(store)
+    for game in range(3):
+        await first.keeps(b"deal %d" % game, deals=True)
+        await first.keeps(b"move of game %d" % game)
+    second = await owner(store)
+    assert second.opened.journal == (b"deal 2", b"move of game 2")
+    await second.keeps(b"one more")
+    assert (await owner(store)).opened.journal == (b"deal 2", b"move of game 2", b"one more")
+
+
+async def test_the_journal_has_the_last_games_and_does_not_grow(store: RedisStore, redis: "Redis") -> None:
+    keeper = await owner(store)
+    for game in range(GAMES_KEPT + 3):
+        await keeper.keeps(b"deal %d" % game, deals=True)
+        await keeper.keeps(b"move")
+    games = range(3, GAMES_KEPT + 3)
+    assert await store.journal(CODE) == tuple(kept for game in games for kept in (b"deal %d" % game, b"move"))
+    length = await redis.xlen(JOURNAL)
+    for _ in range(100):
+        await keeper.keeps(record=a_table())
+        keeper = await owner(store)
+    assert await redis.xlen(JOURNAL) <= length + 1
+    assert (await owner(store)).opened.journal == (b"deal %d" % (GAMES_KEPT + 2), b"move")
+
+
+async def test_a_change_that_is_sent_again_is_kept_once(store: RedisStore, redis: "Redis") -> None:
+    keeper = await owner(store)
+    await keeper.keeps(b"deal", deals=True)
+    await keeper.keeps(b"move", record=a_table(games=7), result=a_result(1, played(BEN, True)))
+    before = await everything(redis)
+    for _ in range(3):
+        await keeper.keeps(b"move", again=True, record=a_table(games=7), result=a_result(1, played(BEN, True)))
+    assert await everything(redis) == before
+    await store.keep(CODE, keeper.opened.epoch, 1, Change(entries=(b"deal",), deals=True))
+    assert await everything(redis) == before
+    await keeper.keeps(b"next")
+    assert (await owner(store)).opened.journal == (b"deal", b"move", b"next")
+
+
+async def test_an_owner_who_was_overtaken_changes_nothing(store: RedisStore, redis: "Redis") -> None:
+    first = await owner(store)
+    await first.keeps(b"deal", deals=True)
+    second = await owner(store)
+    before = await everything(redis)
+    with pytest.raises(Fenced, match=r"slapjack:\{K7WQ2M\}:table: the journal stands at 2-0"):
+        await first.keeps(b"move", record=a_table(games=99), result=a_result(1, played(BEN)))
+    await second.keeps(b"its move")
+    with pytest.raises(Fenced, match="stands at 2-1"):
+        await first.keeps(b"move", again=True)
+    assert (await owner(store)).opened.journal == (b"deal", b"its move")
+    assert RESULTS.encode() not in before
+    assert await redis.exists(RESULTS) == 0
+
+
+async def test_of_two_who_take_a_table_over_at_once_one_keeps_it(store: RedisStore) -> None:
+    await store.create_table(a_table())
+    owners = await asyncio.gather(*(owner(store) for _ in range(20)))
+    epochs = [one.opened.epoch for one in owners]
+    assert sorted(epochs) == list(range(1, 21))
+    kept = await asyncio.gather(*(one.keeps(b"mine") for one in owners), return_exceptions=True)
+    assert [nth for nth, outcome in enumerate(kept) if outcome is None] == [epochs.index(20)]
+    assert sum(isinstance(outcome, Fenced) for outcome in kept) == 19
+
+
+async def test_a_change_after_one_that_is_missing_is_refused(store: RedisStore, redis: "Redis") -> None:
+    """A server that has lost what it acknowledged would otherwise make a journal with a hole in it."""
+    keeper = await owner(store)
+    await keeper.keeps(b"deal", deals=True)
+    keeper.number += 1
+    with pytest.raises(Fenced, match="stands at 1-1"):
+        await keeper.keeps(b"third")
+    await redis.delete(JOURNAL)
+    with pytest.raises(Fenced, match="stands at nothing"):
+        await keeper.keeps(b"third", again=True)
+
+
+async def test_an_epoch_is_never_given_again_even_when_the_journal_has_expired(
+    store: RedisStore, redis: "Redis"
+) -> None:
+    first = await owner(store)
+    await redis.delete(JOURNAL)
+    second = await owner(store)
+    await redis.delete(MARKS)
+    third = await owner(store)
+    assert first.opened.epoch < second.opened.epoch < third.opened.epoch
+
+
+async def test_what_is_kept_lasts_as_long_as_it_is_set_to(server: Server, redis: "Redis") -> None:
+    await redis.flushall()
+    async with RedisStore(server.url, keep_days=100, keep_journal_days=7) as store:
+        keeper = await owner(store)
+        await keeper.keeps(b"deal", deals=True)
+        lasts = {key: days * DAY_S for key, days in ((TABLE, 100), (MARKS, 100), (JOURNAL, 7))}
+        for key, seconds in lasts.items():
+            assert 0 <= seconds - await redis.ttl(key) < 60
+            await redis.expire(key, 1000)
+        await keeper.keeps(b"move", record=a_table())
+        for key, seconds in lasts.items():
+            assert 0 <= seconds - await redis.ttl(key) < 60
+
+
+# --- what is not ours, or broken ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [TABLE, MARKS, JOURNAL, RESULTS])
+async def test_a_key_of_another_type_is_named_and_left_alone(store: RedisStore, redis: "Redis", key: str) -> None:
+    keeper = await owner(store)
+    await redis.delete(key)
+    await redis.rpush(key, "somebody", "else's")
+    before = await everything(redis)
+    with pytest.raises(BadRecord) as told:
+        await keeper.keeps(b"deal", deals=True, record=a_table(), result=a_result(1, played(BEN)))
+    assert str(told.value).startswith(f"{key}: not ours: ")
+    with pytest.raises(BadRecord) as told:
+        await store.open_table(CODE)
+    assert str(told.value).startswith(f"{key}: not ours: ")
+    assert not await store.create_table(a_table()) or key == TABLE
+    after = await everything(redis)
+    assert {name: kept for name, kept in after.items() if name in before and name != b"slapjack:due"} == {
+        name: kept for name, kept in before.items() if name != b"slapjack:due"
+    }
+    if key == TABLE:
+        with pytest.raises(BadRecord):
+            await store.load_table(CODE)
 
 
 def record_with(**changes: Any) -> bytes:
@@ -239,24 +248,97 @@ async def test_what_cannot_be_read_is_named_and_left_alone(
     store: RedisStore, redis: "Redis", kept: bytes, wrong: str
 ) -> None:
     await redis.set(table_key(CODE), kept)
-    with pytest.raises(BadRecord, match=rf"^slapjack:\{{K7WQ2M\}}:table: .*{wrong}"):
-        await store.load_table(CODE)
+    for look in (store.load_table, store.open_table):
+        with pytest.raises(BadRecord, match=rf"^slapjack:\{{K7WQ2M\}}:table: .*{wrong}"):
+            await look(CODE)
     assert not await store.create_table(a_table())
     assert await redis.get(table_key(CODE)) == kept
+    assert await redis.keys("*") == [TABLE.encode()]
+
+
+async def test_an_entry_that_is_not_ours_at_the_end_fences_the_owner_off_until_the_next(
+    store: RedisStore, redis: "Redis"
+) -> None:
+    first = await owner(store)
+    await first.keeps(b"deal", deals=True)
+    await redis.xadd(JOURNAL, {"what": "ever"})
+    with pytest.raises(Fenced):
+        await first.keeps(b"move")
+    second = await owner(store)
+    await second.keeps(b"move")
+    assert (await owner(store)).opened.journal == (b"deal", b"move")
+
+
+@pytest.mark.parametrize("last", ["9007199254740993-0", "18446744073709551615-18446744073709551615"])
+async def test_a_journal_whose_ids_leave_no_room_is_named_and_left_alone(
+    store: RedisStore, redis: "Redis", last: str
+) -> None:
+    await owner(store)
+    await redis.xadd(JOURNAL, {"what": "ever"}, id=last)
+    before = await everything(redis)
+    with pytest.raises(BadRecord, match=r"^slapjack:\{K7WQ2M\}:journal: no epoch of ours"):
+        await store.open_table(CODE)
+    assert await everything(redis) == before
+
+
+# --- the server goes away ----------------------------------------------------------------------------------------
+
+
+async def test_an_await_that_is_cancelled_does_not_cross_replies(store: RedisStore) -> None:
+    codes = [f"T{nth:05}" for nth in range(40)]
+    for code in codes:
+        await store.create_table(a_table(code))
+    loads = [asyncio.create_task(store.load_table(codes[nth % 40])) for nth in range(400)]
+    for nth, load in enumerate(loads):
+        if nth % 2:
+            # Each is cut short at another moment of its way.
+            for _ in range(nth % 7):
+                await asyncio.sleep(0)
+            load.cancel()
+    for nth, kept in enumerate(await asyncio.gather(*loads, return_exceptions=True)):
+        assert isinstance(kept, asyncio.CancelledError) or kept == a_table(codes[nth % 40])
+    assert await asyncio.gather(*(store.load_table(code) for code in codes)) == [a_table(code) for code in codes]
+
+
+async def test_changes_that_are_cancelled_are_kept_whole_or_not_at_all(store: RedisStore) -> None:
+    """Scripts and pipelines take several replies, each of which a cancelled await could leave behind."""
+    codes = [f"T{nth:05}" for nth in range(20)]
+    epochs = [(await owner(store, code)).opened.epoch for code in codes]
+    for times in range(12):
+
+        def keep(nth: int, times: int = times) -> Coroutine[Any, Any, None]:
+            result = a_result(times, played(BEN), code=codes[nth])
+            return store.keep(
+                codes[nth], epochs[nth], times + 1, Change(a_table(codes[nth]), (b"move",), result=result)
+            )
+
+        changes = [asyncio.create_task(keep(nth)) for nth in range(len(codes))]
+        for nth, change in enumerate(changes):
+            if nth % 2:
+                for _ in range((nth + times) % 11):
+                    await asyncio.sleep(0)
+                change.cancel()
+        await asyncio.gather(*changes, return_exceptions=True)
+        # Whether it was kept or not, saying it again makes it so, once.
+        for nth in range(len(codes)):
+            await keep(nth)
+    for code in codes:
+        assert await store.journal(code) == (b"move",) * 12
+        await store.board.drain(code)
+    page = await store.board.page(GameName.SLAPJACK, Span.ALL, By.GAMES, 1, BEN)
+    assert [row.games for row in page.rows] == [12 * len(codes)]
 
 
 async def test_nothing_acknowledged_is_lost_to_a_kill(server: Server, store: RedisStore, redis: "Redis") -> None:
-    await store.create_table(a_table(games=0))
-    acknowledged = 0
+    keeper = await owner(store)
+    await keeper.keeps(b"deal", deals=True)
     enough = asyncio.Event()
 
     async def play_on() -> None:
-        nonlocal acknowledged
         while True:
-            await store.save_table(a_table(games=acknowledged + 1))
-            acknowledged += 1
-            if acknowledged == 100:
+            if keeper.number == 100:
                 enough.set()
+            await keeper.keeps(b"%d" % (keeper.number + 1), record=a_table(games=keeper.number + 1))
 
     pid = await server_pid(redis)
     playing = asyncio.create_task(play_on())
@@ -266,63 +348,86 @@ async def test_nothing_acknowledged_is_lost_to_a_kill(server: Server, store: Red
         await playing
     server.recover()
     await answering(store)
-    kept = await store.load_table(CODE)
-    assert kept is not None
-    # The one that was under way may have been written or not.
-    assert kept.games - acknowledged in (0, 1)
+    # The one that was under way may have been written or not, but not in part; now it is.
+    await keeper.keeps(b"%d" % keeper.number, again=True, record=a_table(games=keeper.number))
+    opened = await store.open_table(CODE)
+    assert opened is not None
+    assert opened.record.games == keeper.number
+    assert opened.journal == (b"deal", *(b"%d" % nth for nth in range(2, keeper.number + 1)))
 
 
 async def test_the_first_question_to_a_server_that_is_back_is_answered(
     server: Server, store: RedisStore, redis: "Redis"
 ) -> None:
-    await asyncio.gather(*(store.save_table(a_table(f"T{nth:05}")) for nth in range(adapter.MAX_CONNECTIONS)))
+    await asyncio.gather(*(store.create_table(a_table(f"T{nth:05}")) for nth in range(line.MAX_CONNECTIONS)))
     os.kill(await server_pid(redis), signal.SIGKILL)
     server.recover()
     async with RedisStore(server.url) as other:
         await answering(other)
     # All connections of this one are to the server that is gone.
-    await asyncio.gather(*(store.load_table(f"T{nth:05}") for nth in range(adapter.MAX_CONNECTIONS)))
+    await asyncio.gather(*(store.load_table(f"T{nth:05}") for nth in range(line.MAX_CONNECTIONS)))
 
 
 async def test_a_server_that_stands_still_is_down_and_gets_no_write_twice(
-    server: Server, redis: "Redis", monkeypatch: pytest.MonkeyPatch
+    server: Server, store: RedisStore, redis: "Redis", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapter, "ANSWER_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(line, "ANSWER_TIMEOUT_S", 1.0)
     pid = await server_pid(redis)
-    async with RedisStore(server.url) as store:
-        await store.ping()
-        before = await sets(redis)
+    keeper = await owner(store)
+    async with RedisStore(server.url) as impatient:
+        await impatient.ping()
+        before = await scripts_run(redis)
         os.kill(pid, signal.SIGSTOP)
         # It moves again while somebody who tries again would be trying again.
         asyncio.get_running_loop().call_later(1.4, os.kill, pid, signal.SIGCONT)
         with pytest.raises(StoreDown, match="does not answer"):
-            await store.save_table(a_table())
-        await answering(store)
+            await impatient.keep(CODE, keeper.opened.epoch, 1, Change(entries=(b"move",)))
+        await answering(impatient)
         # What nobody waits for any more may still arrive, once.
-        assert await sets(redis) - before in (0, 1)
+        assert await scripts_run(redis) - before in (0, 1)
+        await impatient.keep(CODE, keeper.opened.epoch, 1, Change(entries=(b"move",)))
+    assert await store.journal(CODE) == (b"move",)
 
 
-async def sets(redis: "Redis") -> int:
-    """How many times the server has been told to SET something."""
-    return int((await redis.info("commandstats")).get("cmdstat_set", {}).get("calls", 0))
+async def scripts_run(redis: "Redis") -> int:
+    """How many times the server has been told to run a script."""
+    return int((await redis.info("commandstats")).get("cmdstat_evalsha", {}).get("calls", 0))
 
 
-async def test_a_server_that_refuses_to_write_is_down(store: RedisStore, redis: "Redis") -> None:
-    await store.create_table(a_table())
+async def test_a_server_that_refuses_to_write_is_down_and_keeps_nothing(store: RedisStore, redis: "Redis") -> None:
+    keeper = await owner(store)
+    await keeper.keeps(b"deal", deals=True)
+    before = await everything(redis)
     await redis.config_set("maxmemory", "1")
     try:
         with pytest.raises(StoreDown, match="refuses: "):
-            await store.save_table(a_table(games=9))
+            await keeper.keeps(b"move", record=a_table(games=9))
+        with pytest.raises(StoreDown, match="refuses: "):
+            await store.open_table(CODE)
         assert await store.load_table(CODE) == a_table()
+        assert await everything(redis) == before
     finally:
         await redis.config_set("maxmemory", "0")
+    await keeper.keeps(b"move", again=True, record=a_table(games=9))
+    assert (await owner(store)).opened.journal == (b"deal", b"move")
+
+
+async def test_a_server_that_has_forgotten_the_scripts_is_told_them_again(store: RedisStore, redis: "Redis") -> None:
+    keeper = await owner(store)
+    await redis.script_flush()
+    await keeper.keeps(b"deal", deals=True)
+    await redis.script_flush()
+    assert (await owner(store)).opened.journal == (b"deal",)
 
 
 async def test_nobody_there_is_down_and_no_password_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     async with RedisStore(f"redis://:secret@127.0.0.1:{port}/0") as store:
-        for ask in (store.ping(), store.load_table(CODE), store.save_table(a_table()), store.create_table(a_table())):
+        for ask in (
+            *(store.ping(), store.load_table(CODE), store.create_table(a_table()), store.open_table(CODE)),
+            *(store.keep(CODE, 1, 1, Change()), store.person_of(BEN), store.board.sweep(), store.people.look(BEN)),
+        ):
             with pytest.raises(StoreDown, match=f"redis://127.0.0.1:{port}/0 does not answer") as told:
                 await ask
             assert "secret" not in str(told.value)

@@ -1,0 +1,161 @@
+"""People as they are kept: which devices are whose, the ways to bring a person to another device, and their tables.
+
+Knows keys and how long each is kept. Secrets come here as their SHA-256 alone. A person is named by the hash of the
+secret of their first device, and shares no name with anybody, whatever they call themselves.
+
+- `slapjack:device:<hash>`, a string: the person, where it is another than the device's own.
+- `slapjack:link:<hash>`, `slapjack:recovery:<hash>`, strings: the person that a link or a recovery code leads to.
+- `slapjack:{<person>}:person`, a hash: `name` and `face` last used, the hashes of the `link` and `recovery` code.
+- `slapjack:{<person>}:devices`, `slapjack:{<person>}:tables`, sets: linked devices, and codes of tables.
+"""
+
+from collections.abc import Iterable
+
+from engine.game import Value
+from server.store.line import Line
+
+PERSON_LENGTH = 64
+"""A person's name is the hex SHA-256 of a secret."""
+
+LINK_S = 600
+"""How long a link to another device can be used."""
+
+
+class Person(Value):
+    """Somebody as they called themselves last, both empty where that is unknown. `devices` are those linked later."""
+
+    name: str
+    face: str
+    devices: int
+    recovery: bool
+
+
+class People:
+    """All people, and what leads to them. Somebody not seen for `keep_s` is forgotten."""
+
+    def __init__(self, line: Line, keep_s: int) -> None:
+        self._line = line
+        self._redis = line.redis
+        self._keep_s = keep_s
+
+    async def person_of(self, key_hash: str) -> str:
+        """The person that a device's secret belongs to: the hash itself, until the device was linked to another."""
+        key = _device(key_hash)
+        person = await self._line.answer(self._redis.getex(key, ex=self._keep_s), key)
+        return key_hash if person is None else str(person.decode())
+
+    async def look(self, person: str) -> Person:
+        """What is known of a person."""
+        key = _of(person, "person")
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hmget(key, "name", "face", "recovery")
+            pipe.scard(_of(person, "devices"))
+            (name, face, recovery), devices = await self._line.answer(pipe.execute(), key)
+        return Person((name or b"").decode(), (face or b"").decode(), devices, recovery is not None)
+
+    async def meet(self, person: str, name: str, face: str) -> None:
+        """Somebody is here again, and calls themselves this; empty is as before."""
+        key = _of(person, "person")
+        recovery = await self._line.answer(self._redis.hget(key, "recovery"), key)
+        async with self._redis.pipeline(transaction=True) as pipe:
+            if name and face:
+                pipe.hset(key, mapping={"name": name, "face": face})
+            pipe.expire(key, self._keep_s)
+            pipe.expire(_of(person, "devices"), self._keep_s)
+            if recovery is not None:
+                pipe.expire(_recovery(recovery.decode()), self._keep_s)
+            await self._line.answer(pipe.execute(), key)
+
+    async def sat_down(self, code: str, people: Iterable[str]) -> None:
+        """These people have something at this table, so that it can be found when one of them wants to be forgotten."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for person in people:
+                pipe.sadd(_of(person, "tables"), code)
+                pipe.expire(_of(person, "tables"), self._keep_s)
+            if len(pipe):
+                await self._line.answer(pipe.execute(), "slapjack:{person}:tables")
+
+    async def tables(self, person: str) -> list[str]:
+        """The codes of all tables that a person has had a seat at, some of which may be gone."""
+        key = _of(person, "tables")
+        codes = await self._line.answer(self._redis.smembers(key), key)
+        return sorted(code.decode() for code in codes)
+
+    async def offer_link(self, person: str, token_hash: str) -> None:
+        """From now on, and for ten minutes, this token leads to the person, once; an earlier one no longer does."""
+        await self._lead(person, "link", _link(token_hash), token_hash, LINK_S)
+
+    async def take_link(self, token_hash: str) -> str | None:
+        """The person that the token leads to, for whoever is first; None where it leads nowhere (any more)."""
+        key = _link(token_hash)
+        person = await self._line.answer(self._redis.getdel(key), key)
+        return None if person is None else str(person.decode())
+
+    async def set_recovery(self, person: str, code_hash: str) -> None:
+        """From now on this recovery code leads to the person, and an earlier one no longer does."""
+        await self._lead(person, "recovery", _recovery(code_hash), code_hash, self._keep_s)
+
+    async def recover(self, code_hash: str) -> str | None:
+        """The person that a recovery code leads to, None where there is none."""
+        key = _recovery(code_hash)
+        person = await self._line.answer(self._redis.getex(key, ex=self._keep_s), key)
+        return None if person is None else str(person.decode())
+
+    async def link(self, key_hash: str, person: str) -> None:
+        """The device is that person's from now on; who it was before stays as they are, without it."""
+        before = await self.person_of(key_hash)
+        async with self._redis.pipeline(transaction=False) as pipe:
+            if before not in (key_hash, person):
+                pipe.srem(_of(before, "devices"), key_hash)
+            if key_hash == person:
+                pipe.delete(_device(key_hash))
+            else:
+                # The way back first: a device that nobody knows of could not be forgotten.
+                pipe.sadd(_of(person, "devices"), key_hash)
+                pipe.expire(_of(person, "devices"), self._keep_s)
+                pipe.set(_device(key_hash), person, ex=self._keep_s)
+            await self._line.answer(pipe.execute(), _device(key_hash))
+
+    async def forget(self, person: str) -> None:
+        """Deletes all that is kept of a person here, the ways to them first."""
+        devices_key, key = _of(person, "devices"), _of(person, "person")
+        devices = await self._line.answer(self._redis.smembers(devices_key), devices_key)
+        link, recovery = await self._line.answer(self._redis.hmget(key, "link", "recovery"), key)
+        gone = [
+            *(_device(device.decode()) for device in devices),
+            *([_link(link.decode())] if link else []),
+            *([_recovery(recovery.decode())] if recovery else []),
+            *(key, devices_key, _of(person, "tables")),
+        ]
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for each in gone:
+                pipe.delete(each)
+            await self._line.answer(pipe.execute(), key)
+
+    async def _lead(self, person: str, field: str, way: str, secret_hash: str, keep_s: int) -> None:
+        key = _of(person, "person")
+        before = await self._line.answer(self._redis.hget(key, field), key)
+        ways = {"link": _link, "recovery": _recovery}
+        async with self._redis.pipeline(transaction=False) as pipe:
+            if before is not None:
+                pipe.delete(ways[field](before.decode()))
+            pipe.hset(key, field, secret_hash)
+            pipe.expire(key, self._keep_s)
+            pipe.set(way, person, ex=keep_s)
+            await self._line.answer(pipe.execute(), key)
+
+
+def _of(person: str, what: str) -> str:
+    return f"slapjack:{{{person}}}:{what}"
+
+
+def _device(key_hash: str) -> str:
+    return f"slapjack:device:{key_hash}"
+
+
+def _link(token_hash: str) -> str:
+    return f"slapjack:link:{token_hash}"
+
+
+def _recovery(code_hash: str) -> str:
+    return f"slapjack:recovery:{code_hash}"
