@@ -71,6 +71,10 @@ playouts: .venv/develop.done ## Play many games against the rules, for ten minut
 bench-engine: .venv/develop.done ## Time the engine
 	$(python) -m tests.bench.engine_speed
 
+.PHONY: bench-fairness
+bench-fairness: .venv/develop.done ## Does the truly first hand win? Ten minutes, on real sockets and made-up clocks
+	$(python) -m tests.bench.fairness
+
 .PHONY: lock
 lock: .venv/develop.done ## Pin the newest Python packages that fit pyproject.toml
 	$(python) -m pip install --quiet uv

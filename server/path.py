@@ -51,5 +51,8 @@ class Path(Value):
 
     @property
     def usual_us(self) -> int:
-        """How long a card usually takes to get there: half of a round trip that few exceed."""
-        return (self.smooth_us + 2 * self.spread_us) // 2
+        """How long a card usually takes to get there: half of a round trip that not many exceed.
+
+        More would let a phone hold cards early, which a cheat could look at; less would show them late.
+        """
+        return (self.smooth_us + self.spread_us) // 2

@@ -56,7 +56,7 @@ FIRST_CARD_US = 1_500_000
 """What the table needs to see the deal before the first card."""
 
 LEAD_CAP_US = 250_000
-LEAD_MARGIN_US = 10_000
+LEAD_MARGIN_US = 5_000
 PING_SELDOM_US = 50_000
 LIKELY_US = 2_000_000
 """For how long hands are likely on a slap card, and how often phones are asked after that."""

@@ -87,7 +87,7 @@ PINGS_FOR_NEWCOMER = 5
 SILENT_US = 8_000_000
 """A phone that has answered no ping for so long is gone, though nobody has closed its socket (R24)."""
 
-SEND_MARGIN_US = 10_000
+SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
 MIN_KEY_LENGTH = 22
