@@ -1,4 +1,6 @@
-// What this phone remembers: who you are, the key to your seats, and the tables you can pick up again.
+// What this phone remembers: who you are, the key to your seats, the tables you can pick up again, and your choices.
+
+import type { Choices } from "./choices.svelte";
 
 export type Me = { name: string; face: string };
 export type KeptTable = { code: string; seats: { name: string; face: string; wins: number }[] };
@@ -38,6 +40,23 @@ export const kept = {
   },
   set key(key: string) {
     write("key", key);
+  },
+  get choices(): Partial<Choices> {
+    return read<Partial<Choices>>("choices", {});
+  },
+  set choices(choices: Choices) {
+    write("choices", choices);
+  },
+  /** Everything, choices apart, as on a phone that was never here. */
+  forget(): void {
+    for (const name of ["me", "key", "tables"]) {
+      FORGETFUL.delete(name);
+      try {
+        localStorage.removeItem(`slapjack:${name}`);
+      } catch {
+        // Nothing is stored where nothing may be.
+      }
+    }
   },
   get tables(): KeptTable[] {
     return read<KeptTable[]>("tables", []);

@@ -57,7 +57,7 @@ export class LiveTable {
     join: Join,
     private readonly world: World & Screen,
     /** Told of every update once it is shown; for what a table is first asked to do. */
-    private readonly shown: (live: LiveTable) => void = () => undefined,
+    private readonly shown: (live: LiveTable, update: Update) => void = () => undefined,
     /** A screen that anybody looks at has no seat and leaves the phone's own key alone. */
     private readonly anonymous = false,
   ) {
@@ -177,6 +177,9 @@ export class LiveTable {
     switch (message.t) {
       case "welcome":
         this.me = message.seat;
+        // What was painted before is void: a restarted server shows the top card afresh, and times hands from that.
+        this.#paintings = new Paintings();
+        this.#slapped = [];
         if (!this.anonymous) kept.key = message.key;
         break;
       case "seated":
@@ -217,7 +220,7 @@ export class LiveTable {
     const dealt = !before.view && update.view?.turned === 0 ? dealing(update.view) : [];
     const flown = [...dealt, ...flights(update.events)].map((flight) => ({ ...flight, key: ++this.#keys }));
     if (flown.length) this.flown = [...this.flown, ...flown];
-    this.shown(this);
+    this.shown(this, update);
     const game = this.table.table?.game ?? 0;
     return (paintedMs) => this.#painted(update, game, paintedMs);
   }

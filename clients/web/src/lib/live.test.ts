@@ -43,6 +43,27 @@ describe("a slap", () => {
     expect(socket.of("slap")).toEqual([{ t: "slap", game: 1, nth: 1, reaction_us: 297_500, side: "right" }]);
   });
 
+  it("is timed from the fresh painting once the table is joined again: what was painted before is void", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "JS", 100);
+    world.pass(300 - world.now);
+    live.slap({ atMs: 300, side: "left" });
+    socket.breaks();
+    world.pass(1000);
+    world.socket.opens();
+    world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 1 });
+    live.slap({ atMs: world.now, side: "left" });
+    expect(world.socket.of("slap")).toEqual([]);
+    const landed = [{ nth: 1, face: "JS", seat: 1 }];
+    world.socket.hears(update(1, { table: tableView(), view: gameView({ turned: 1, pile: 1, landed }) }));
+    world.pass(32);
+    const shownMs = world.now;
+    world.pass(160);
+    live.slap({ atMs: world.now, side: "left" });
+    expect(world.socket.of("slap")).toMatchObject([{ nth: 1 }]);
+    expect(world.socket.of("slap")[0]?.reaction_us).toBeLessThanOrEqual((world.now - shownMs + 32) * 1000);
+  });
+
   it("shows one's own hand at once, and it stays neutral until the dealer speaks", () => {
     const { world, live, socket, turned, next } = atTable();
     turned(1, "JS", 100);

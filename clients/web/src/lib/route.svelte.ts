@@ -2,8 +2,10 @@
 
 import { isCode, readCode } from "./code";
 
-export type Route =
-  { page: "home" } | { page: "table"; code: string } | { page: "tv"; code: string } | { page: "nowhere" };
+const PLAIN = ["leaderboard", "how", "settings", "move"] as const;
+type Plain = (typeof PLAIN)[number];
+
+export type Route = { page: "home" | "nowhere" | Plain } | { page: "table" | "tv"; code: string };
 
 /** What somebody came for: `join` takes a seat unasked, `play_computer` seats a computer player too and starts. */
 export type Errand = "join" | "play_computer" | null;
@@ -11,6 +13,8 @@ export type Errand = "join" | "play_computer" | null;
 export function readRoute(path: string): Route {
   const [, page, rest] = path.split("/");
   if (!page) return { page: "home" };
+  const plain = PLAIN.find((name) => name === page);
+  if (plain) return { page: plain };
   const code = readCode(decodeURIComponent(rest ?? ""));
   if ((page === "t" || page === "tv") && isCode(code)) return { page: page === "t" ? "table" : "tv", code };
   return { page: "nowhere" };
@@ -29,6 +33,13 @@ class Router {
     this.errand = errand;
     this.#arrive();
   }
+
+  /** Follows a link without loading the page again; a click that wants another tab is the browser's own. */
+  follow = (event: MouseEvent & { currentTarget: HTMLAnchorElement }): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.go(event.currentTarget.pathname);
+  };
 
   #arrive(): void {
     this.route = readRoute(location.pathname);

@@ -88,10 +88,10 @@ it("cards travel as the rules move them", () => {
       { event: "pile_shared", seat: 0, nth: 1, shares: [0, 2, 1] },
     ]),
   ).toEqual([
-    { from: "pile", to: 2, cards: 9, afterMs: 0 },
-    { from: 1, to: 0, cards: 1, afterMs: 0 },
-    { from: 1, to: "pile", cards: 1, afterMs: 0 },
-    { from: "pile", to: 1, cards: 2, afterMs: 0 },
-    { from: "pile", to: 2, cards: 1, afterMs: 0 },
+    { from: "pile", to: 2, cards: 9, afterMs: 0, apartMs: 45 },
+    { from: 1, to: 0, cards: 1, afterMs: 0, apartMs: 45 },
+    { from: 1, to: "pile", cards: 1, afterMs: 0, apartMs: 45 },
+    { from: "pile", to: 1, cards: 2, afterMs: 0, apartMs: 45 },
+    { from: "pile", to: 2, cards: 1, afterMs: 0, apartMs: 45 },
   ]);
 });

@@ -89,14 +89,27 @@ export function clockwiseFrom(table: Table, place: Seat | null): Seat[] {
   return Array.from({ length: others }, (_, step) => (start + 1 + step) % seats);
 }
 
-/** Cards on their way from one place of the table to another, `afterMs` from now. */
-export type Flight = { from: Seat | "pile"; to: Seat | "pile"; cards: number; afterMs: number };
+/** Cards on their way from one place of the table to another: the first `afterMs` from now, the others `apartMs` apart. */
+export type Flight = { from: Seat | "pile"; to: Seat | "pile"; cards: number; afterMs: number; apartMs: number };
+
+/** So many cards of a flight are seen. */
+export const MOST_SEEN = 6;
 
 const BATTLE_SEEN_MS = 900;
+const APART_MS = 45;
+const DEAL_MS = 1_000;
 
-/** The deal: every stack comes from the middle of the table. */
+/** The deal: from the middle, one card at a time and clockwise (R2), in a second at most. */
 export function dealing(view: GameView): Flight[] {
-  return view.seats.map(({ cards }, seat) => ({ from: "pile", to: seat, cards, afterMs: 0 }));
+  const seats = view.seats.length;
+  const betweenMs = Math.min(APART_MS, DEAL_MS / (seats * MOST_SEEN));
+  return view.seats.map(({ cards }, seat) => ({
+    from: "pile",
+    to: seat,
+    cards,
+    afterMs: seat * betweenMs,
+    apartMs: seats * betweenMs,
+  }));
 }
 
 /** How the cards travel in what has happened. A turned card does not: it must be read at its very moment. */
@@ -105,13 +118,17 @@ export function flights(events: readonly AnyEvent[]): Flight[] {
     switch (event.event) {
       case "pile_won":
       case "pile_taken_back":
-        return [{ from: "pile", to: event.seat, cards: event.cards, afterMs: 0 }];
+        return [{ from: "pile", to: event.seat, cards: event.cards, afterMs: 0, apartMs: APART_MS }];
       case "battle_won":
-        return [{ from: "pile", to: event.seat, cards: event.cards, afterMs: BATTLE_SEEN_MS }];
+        return [{ from: "pile", to: event.seat, cards: event.cards, afterMs: BATTLE_SEEN_MS, apartMs: APART_MS }];
       case "wrong_slap":
-        return event.paid ? [{ from: event.seat, to: event.to ?? "pile", cards: event.paid, afterMs: 0 }] : [];
+        return event.paid
+          ? [{ from: event.seat, to: event.to ?? "pile", cards: event.paid, afterMs: 0, apartMs: APART_MS }]
+          : [];
       case "pile_shared":
-        return event.shares.flatMap((cards, seat) => (cards ? [{ from: "pile", to: seat, cards, afterMs: 0 }] : []));
+        return event.shares.flatMap((cards, seat) =>
+          cards ? [{ from: "pile", to: seat, cards, afterMs: 0, apartMs: APART_MS }] : [],
+        );
       default:
         return [];
     }

@@ -41,6 +41,18 @@ it("a switch stays as the table plays until the table has agreed, and a conflict
   expect(screen.getByRole("alert").textContent).toBe("The wrong call needs the call: switch the call on as well.");
 });
 
+it("R32: the host gives a handicap, and everybody sees it", async () => {
+  const { socket } = await inLobby("a");
+  await fireEvent.change(screen.getByRole("combobox", { name: "Handicap of B" }), { target: { value: "150" } });
+  expect(socket.of("set_handicap")).toEqual([{ t: "set_handicap", seat: "b", ms: 150 }]);
+});
+
+it("R32: a guest sees a handicap", async () => {
+  await inLobby("b", { seats: [seat("a", null, { host: true, handicap_ms: 150 }), seat("b", null)] });
+  expect(screen.getByText("handicap 150 ms")).toBeTruthy();
+  expect(screen.queryByRole("combobox")).toBeNull();
+});
+
 it("a table of one cannot start, and is told why", async () => {
   const { socket } = await inLobby("a", { seats: [seat("a", null, { host: true })] });
   const start = screen.getByRole("button", { name: "Start the game" });

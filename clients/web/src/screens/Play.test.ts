@@ -3,7 +3,7 @@ import { tick } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeWorld, gameView, hand, tableView, update } from "../lib/fakes";
 import { LiveTable } from "../lib/live.svelte";
-import type { GameView, TableView, Update } from "../lib/wire";
+import { PRESETS, type GameView, type TableView, type Update } from "../lib/wire";
 import Play from "./Play.svelte";
 
 beforeEach(() => {
@@ -117,7 +117,7 @@ it("R18: asks somebody who is out who was first", async () => {
 });
 
 it("R19: whoever has not answered may carry on", async () => {
-  const { socket } = await atTable({ wait: "answers", answers: [0, 1], turners: [] });
+  const { socket } = await atTable({ wait: "answers", answers: [0, 1], turners: [] }, { rules: PRESETS.calm.rules });
   await fireEvent.click(screen.getByRole("button", { name: "Carry on" }));
   expect(socket.of("carry_on")).toEqual([{ t: "carry_on", game: 1, nth: 1 }]);
 });
