@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.bench.sockets import Table
+from tests.bench.sockets import Agenda, Table
 from tests.simulation import report
 from tests.simulation.links import Network
 from tests.simulation.phones import HONEST, Human, Liar
@@ -72,7 +72,8 @@ def table(
 async def over_sockets(url: str, tables: int, seconds: float) -> list[Judged]:
     """Contests at that many tables of a real server, each on the mixed links with asymmetric paths."""
     shares = (0.5, 0.35, 0.65, 0.5)
-    playing = [Table(table(MIX, down_shares=shares), seed) for seed in range(tables)]
+    agenda = Agenda()
+    playing = [Table(table(MIX, down_shares=shares), seed, agenda) for seed in range(tables)]
     tasks = []
     for each in playing:
         tasks.append(asyncio.create_task(each.play(url)))

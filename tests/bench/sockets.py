@@ -4,6 +4,7 @@ What arrives is held back as long as the link would take, and so is what is sent
 """
 
 import asyncio
+import heapq
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -53,15 +54,14 @@ class Dialled(asyncio.Protocol):
         self.transport.write(Frame(opcode, payload).serialize(mask=True))
 
 
-@dataclass
-class Table:
-    """One table of phones at a real server."""
+class Agenda:
+    """What is to be called when, in order of time and of asking: the loop's own timers may swap neighbours."""
 
-    players: Sequence[Player]
-    seed: int
-    rules: Rules = Rules(queens=True, doubles=True, sandwiches=True, min_show_ms=300)
-    judged: list[Judged] = field(default_factory=list)
-    waits_us: list[int] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._asked = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_us = 0.0
 
     def now(self) -> int:
         """Whole microseconds."""
@@ -69,12 +69,35 @@ class Table:
 
     def at(self, at_us: float, call: Callable[[], None]) -> None:
         """Calls at that moment, or as soon after as the loop gets to it."""
-        wait_us = at_us - self.now()
-        loop = asyncio.get_running_loop()
-        if wait_us <= 0:
-            loop.call_soon(call)
-        else:
-            loop.call_later(wait_us / 1e6, call)
+        self._asked += 1
+        heapq.heappush(self._heap, (at_us, self._asked, call))
+        if self._timer is None or at_us < self._timer_us:
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_us = self._heap[0][0]
+        wait_s = max(0.0, self._timer_us - self.now()) / 1e6
+        self._timer = asyncio.get_running_loop().call_later(wait_s, self._run)
+
+    def _run(self) -> None:
+        self._timer = None
+        while self._heap and self._heap[0][0] <= self.now():
+            heapq.heappop(self._heap)[2]()
+        if self._heap:
+            self._set_timer()
+
+
+@dataclass
+class Table:
+    """One table of phones at a real server."""
+
+    players: Sequence[Player]
+    seed: int
+    agenda: Agenda
+    rules: Rules = Rules(queens=True, doubles=True, sandwiches=True, min_show_ms=300)
+    judged: list[Judged] = field(default_factory=list)
 
     async def play(self, url: str) -> None:
         """Seats everybody and plays until it is cancelled."""
@@ -87,8 +110,8 @@ class Table:
                 f"Phone {number}",
                 player.network,
                 random.Random(luck.random()),
-                self.at,
-                self.now,
+                self.agenda.at,
+                self.agenda.now,
                 lambda phone, frame: sockets[self.phones.index(phone)].write(Opcode.BINARY, frame),
                 lambda phone, payload: sockets[self.phones.index(phone)].write(Opcode.PONG, payload),  # type: ignore[arg-type]
                 player.human,
@@ -156,7 +179,7 @@ class Table:
             rtts = [round(phone.network.rtt_ms * 1000) for phone in at_seats]
             # A phone's word about its rivals' last moments is still on its way: the truth is complete a moment later.
             judged = Judged(verdict, [truth for truth in truths if truth is not None], rtts)
-            self.at(self.now() + 2_000_000, lambda: self.judged.append(judged))
+            self.agenda.at(self.agenda.now() + 2_000_000, lambda: self.judged.append(judged))
 
 
 def _host_and_port(url: str) -> tuple[str, int]:
