@@ -10,19 +10,21 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.connection import Door, read_code, right_origin
+from server import leaderboard, people
+from server.connection import Door, read_code
 from server.host import Host, ServerFull
+from server.http import Denied, Gate, address, keep_key, key_of, told
 from server.lan import invite_origin
-from server.limits import AddressBuckets
 from server.ports import Clock, Luck
 from server.protocol import Kind
 from server.settings import Settings
-from server.store.port import BadRecord, Store, StoreDown
+from server.store.port import BadRecord, StoreDown
+from server.store.redis import RedisStore
 
 log = logging.getLogger("slapjack.app")
 
@@ -39,44 +41,41 @@ SECURITY_HEADERS = {
 }
 
 
-def build_app(store: Store, clock: Clock, luck: Luck, settings: Settings) -> Starlette:
+def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings) -> Starlette:
     """The application over a store that is already open, and which stays open when the application ends."""
     host = Host(store, clock, luck, settings.max_tables, settings.max_spectators)
     door = Door(host, clock, settings)
-    tables = AddressBuckets(settings.tables_per_minute / 60, settings.tables_per_minute)
+    gate = Gate(clock, settings, settings.tables_per_minute)
 
     async def create_table(request: Request) -> Response:
         """`POST /api/tables`: a new table. 201 with its code; 403, 429, 503."""
-        if not right_origin(request.headers.get("origin"), request.headers.get("host"), settings.public_url):
-            return _error(403, "foreign_origin", "this page belongs to another server")
-        if not tables.of(_address(request)).take(clock.now_us()):
-            return _error(429, "too_many", "too many new tables from here: wait a minute")
+        gate.let_in(request)
         try:
-            return JSONResponse({"code": await host.create()}, 201)
+            return told({"code": await host.create()}, 201)
         except ServerFull:
-            return _error(503, "server_full", "this server is full: try again later")
+            raise Denied(503, "server_full", "this server is full: try again later") from None
 
     async def show_table(request: Request) -> Response:
         """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not."""
-        address = _address(request)
-        if not door.may_guess(address):
-            return _error(429, "too_many", "too many wrong codes: wait a minute")
+        where = address(request)
+        if not door.may_guess(where):
+            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
         code = read_code(request.path_params["code"])
         table = await host.peek(code) if code is not None else None
         if table is None:
-            door.missed(address)
-            return _error(404, "no_such_table", "there is no table with this code")
-        people = sum(seat.kind is Kind.PERSON for seat in table.seats)
-        return JSONResponse({"code": table.code, "people": people, "seats": len(table.seats), "games": table.games})
+            door.missed(where)
+            raise Denied(404, "no_such_table", "there is no table with this code")
+        seated = sum(seat.kind is Kind.PERSON for seat in table.seats)
+        return told({"code": table.code, "people": seated, "seats": len(table.seats), "games": table.games})
 
     async def invite(request: Request) -> Response:
         """`GET /api/invite`: the origin under which other phones reach this server."""
         host = request.headers.get("host", "")
-        return JSONResponse({"origin": invite_origin(host, request.url.scheme, settings.public_url)})
+        return told({"origin": invite_origin(host, request.url.scheme, settings.public_url)})
 
     async def healthz(_: Request) -> Response:
         """`GET /healthz`: it serves."""
-        return JSONResponse({"status": "ok", "tables": host.tables})
+        return told({"status": "ok", "tables": host.tables})
 
     async def page(request: Request) -> Response:
         """The page, whichever of its screens is asked for."""
@@ -88,15 +87,22 @@ def build_app(store: Store, clock: Clock, luck: Luck, settings: Settings) -> Sta
             raise HTTPException(404)
         if not (PAGE / "index.html").is_file():
             return Response("The page has not been built: run make play.", 503, media_type="text/plain")
-        return FileResponse(PAGE / "index.html", headers={"cache-control": "no-cache"})
+        answer = FileResponse(PAGE / "index.html", headers={"cache-control": "no-cache"})
+        if key := key_of(request):
+            keep_key(answer, request, key, settings)  # for another year
+        return answer
+
+    async def denied(_: Request, wrong: Exception) -> Response:
+        assert isinstance(wrong, Denied)
+        return wrong.answer()
 
     async def store_down(_: Request, down: Exception) -> Response:
         log.warning("the store does not answer: %s", down)
-        return _error(503, "store_down", "the score book does not answer: try again in a moment")
+        return Denied(503, "store_down", "the score book does not answer: try again in a moment").answer()
 
     async def bad_record(_: Request, bad: Exception) -> Response:
-        log.error("a table cannot be read: %s", bad)
-        return _error(500, "bad_record", "what was kept of this table cannot be read")
+        log.error("what is kept cannot be read: %s", bad)
+        return Denied(500, "bad_record", "what was kept of this cannot be read").answer()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -108,6 +114,8 @@ def build_app(store: Store, clock: Clock, luck: Luck, settings: Settings) -> Sta
             Route("/api/tables", create_table, methods=["POST"]),
             Route("/api/tables/{code}", show_table),
             Route("/api/invite", invite),
+            *people.routes(store, host, clock, luck, settings),
+            *leaderboard.routes(store, clock, settings),
             Route("/healthz", healthz),
             WebSocketRoute("/ws/{code}", door.answer),
             Mount("/assets", StaticFiles(directory=PAGE / "assets", check_dir=False)),
@@ -115,7 +123,7 @@ def build_app(store: Store, clock: Clock, luck: Luck, settings: Settings) -> Sta
             Route("/{path:path}", page),
         ],
         middleware=[Middleware(SecurityHeaders)],
-        exception_handlers={StoreDown: store_down, BadRecord: bad_record},
+        exception_handlers={Denied: denied, StoreDown: store_down, BadRecord: bad_record},
         lifespan=lifespan,
     )
 
@@ -140,11 +148,3 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client is not None else ""
-
-
-def _error(status: int, error: str, text: str) -> Response:
-    return JSONResponse({"error": error, "text": text}, status)

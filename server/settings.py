@@ -114,6 +114,11 @@ class Settings:
     fsync: Annotated[Fsync, Variable("SLAPJACK_FSYNC", _fsync)] = "everysec"
     """How the server's own store writes: `everysec` may lose two seconds to a power cut, `always` none."""
 
+    keep_days: Annotated[int, Variable("SLAPJACK_KEEP_DAYS", _whole(1, 36_500))] = 365
+    """For how long a table, a person and a score are kept after they were last of use."""
+    keep_journal_days: Annotated[int, Variable("SLAPJACK_KEEP_JOURNAL_DAYS", _whole(1, 36_500))] = 30
+    """For how long a table's last games are kept, a game that was broken off among them."""
+
     max_tables: Annotated[int, Variable("SLAPJACK_MAX_TABLES", _whole(1, 100_000))] = 1_000
     """Tables awake at once."""
     max_spectators: Annotated[int, Variable("SLAPJACK_MAX_SPECTATORS", _whole(0, 10_000))] = 200
@@ -126,6 +131,8 @@ class Settings:
     """Sockets from one address."""
     tables_per_minute: Annotated[int, Variable("SLAPJACK_TABLES_PER_MINUTE", _whole(1, 100_000))] = 20
     """New tables from one address in a minute."""
+    asks_per_minute: Annotated[int, Variable("SLAPJACK_ASKS_PER_MINUTE", _whole(1, 100_000))] = 120
+    """Questions about people and scores from one address in a minute."""
     misses_per_minute: Annotated[int, Variable("SLAPJACK_MISSES_PER_MINUTE", _whole(1, 100_000))] = 10
     """Wrong codes from one address in a minute."""
     misses_per_s: Annotated[int, Variable("SLAPJACK_MISSES_PER_S", _whole(1, 100_000))] = 10

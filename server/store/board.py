@@ -209,6 +209,7 @@ class Board:
                     "steps": [_step(reaction_us) for reaction_us in played.reactions_us],
                 }
                 for played in result.people
+                if played.person
             ],
         }
         answer = await self._count_script(

@@ -1,12 +1,14 @@
 #!lua
 -- Keeps one change of a table, all of it or nothing.
 -- KEYS: table, marks, journal, results. ARGV: epoch, number, seconds to keep the table, seconds to keep the journal,
--- games to keep where the first entry deals one and else 0, record or '', id of a result or '', the result, entries.
+-- whether the first entry deals a game (1 or 0), how many games to keep with it (0: none that began before), record or
+-- '', id of a result or '', the result, entries.
 -- Gives nil, {FENCED, where the journal stands}, or {FOREIGN, key, what is wrong}.
 local table_key, marks_key, journal_key, results_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local epoch, number, keep_s, keep_journal_s = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local games, record, result_id, result = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
-local FIRST_ENTRY, DAY_S = 9, 86400
+local deals, games = ARGV[5] == '1', tonumber(ARGV[6])
+local record, result_id, result = ARGV[7], ARGV[8], ARGV[9]
+local FIRST_ENTRY, DAY_S = 10, 86400
 
 -- Nothing is written before all is known to fit: what a script has written when it fails stays.
 for at, kind in ipairs({'string', 'hash', 'stream', 'hash'}) do
@@ -38,13 +40,13 @@ end
 if last[2][1] ~= 'e' then redis.call('XDEL', journal_key, last[1]) end
 if record ~= '' then redis.call('SET', table_key, record, 'KEEPTTL') end
 if result_id ~= '' then redis.call('HSET', results_key, result_id, result) end
-if games > 0 then
-  local deals = {}
-  for deal in string.gmatch(redis.call('HGET', marks_key, 'deals') or '', '%S+') do deals[#deals + 1] = deal end
-  deals[#deals + 1] = id
-  while #deals > games do table.remove(deals, 1) end
-  redis.call('HSET', marks_key, 'deals', table.concat(deals, ' '))
-  redis.call('XTRIM', journal_key, 'MINID', deals[1])
+if deals or games == 0 then
+  local kept = {}
+  for deal in string.gmatch(redis.call('HGET', marks_key, 'deals') or '', '%S+') do kept[#kept + 1] = deal end
+  if deals then kept[#kept + 1] = id end
+  while #kept > math.max(games, deals and 1 or 0) do table.remove(kept, 1) end
+  redis.call('HSET', marks_key, 'deals', table.concat(kept, ' '))
+  redis.call('XTRIM', journal_key, 'MINID', kept[1] or id)
 end
 
 -- To the day is near enough, and spares most changes the writing.

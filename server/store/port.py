@@ -97,13 +97,14 @@ class Change(Value):
     """What a room wants kept in one go, or not at all: its record, entries of its journal, a result to be counted.
 
     `entries` are opaque here. `deals` says that the first of them begins a new game: what was kept of the one before
-    is no longer needed to go on.
+    is no longer needed to go on. `clears` takes the journal of all games before this change away.
     """
 
     record: TableRecord | None = None
     entries: tuple[bytes, ...] = ()
     deals: bool = False
     result: Result | None = None
+    clears: bool = False
 
 
 class Opened(Value):
@@ -119,7 +120,10 @@ class StoreDown(Exception):
 
 
 class Fenced(Exception):
-    """Another server has taken the room over: nothing was written, and this one must fall silent."""
+    """The table is not as its owner left it, because another server has taken it over or the store has lost something.
+
+    Nothing was written, and this owner must fall silent.
+    """
 
 
 class BadRecord(Exception):

@@ -111,7 +111,8 @@ class RedisStore(Store):
         await self._keep_script(
             table_keys(code),
             (
-                *(epoch, number, self._keep_s, self._keep_journal_s, GAMES_KEPT if change.deals else 0),
+                *(epoch, number, self._keep_s, self._keep_journal_s),
+                *(int(change.deals), 0 if change.clears else GAMES_KEPT),
                 b"" if change.record is None else msgspec.msgpack.encode(change.record),
                 *((b"", b"") if finished is None else (finished.result.id, msgspec.msgpack.encode(finished))),
                 *change.entries,

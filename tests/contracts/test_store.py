@@ -119,6 +119,21 @@ async def test_the_journal_has_the_last_games_and_does_not_grow(store: RedisStor
     assert (await owner(store)).opened.journal == (b"deal %d" % (GAMES_KEPT + 2), b"move")
 
 
+async def test_a_change_can_take_the_games_before_it_away(store: RedisStore, redis: "Redis") -> None:
+    keeper = await owner(store)
+    await keeper.keeps(b"deal 1", deals=True)
+    await keeper.keeps(b"move")
+    await keeper.keeps(b"deal 2", b"moves so far", deals=True, clears=True)
+    await keeper.keeps(b"move")
+    assert await store.journal(CODE) == (b"deal 2", b"moves so far", b"move")
+    assert (await owner(store)).opened.journal == (b"deal 2", b"moves so far", b"move")
+    keeper = await owner(store)
+    await keeper.keeps(record=a_table(games=8), clears=True)
+    assert await store.journal(CODE) == ()
+    await keeper.keeps(b"deal 3", deals=True)
+    assert (await owner(store)).opened.journal == (b"deal 3",)
+
+
 async def test_a_change_that_is_sent_again_is_kept_once(store: RedisStore, redis: "Redis") -> None:
     keeper = await owner(store)
     await keeper.keeps(b"deal", deals=True)

@@ -1,0 +1,279 @@
+"""Who somebody is, over HTTP: one person on several devices, found again, moved and forgotten.
+
+A device has a secret, a person has devices; a name and a face are only how they are called. Secrets never appear in
+an address: they come in a header, a body or the cookie, and leave in a body alone. Every question takes and gives JSON.
+"""
+
+import hashlib
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.game import Value
+from server.connection import read_code
+from server.host import Host, new_code, taken_up
+from server.http import KEY as KEY_FORM
+from server.http import Denied, Gate, address, keep_key, key_of, read_body, told
+from server.journal import AnyEntry, BadEntry, Dealt, Moved, Replayed, read_entry, write_entry
+from server.limits import AddressBuckets, Bucket
+from server.names import BadName, clean, clean_face
+from server.ports import Clock, Luck
+from server.protocol import CODE_LENGTH
+from server.room import Forgotten, Keep, Room
+from server.settings import Settings
+from server.store.people import LINK_S
+from server.store.port import BadRecord, Change, Fenced, StoreDown
+from server.store.redis import RedisStore
+
+log = logging.getLogger("slapjack.people")
+
+GROUP = 4
+"""A recovery code is shown in groups of so many symbols."""
+
+
+class Introduction(Value):
+    """Who somebody says they are. Without `key` the cookie speaks; name and face are remembered together."""
+
+    key: str = ""
+    name: str = ""
+    face: str = ""
+
+
+class Me(Value):
+    """Who you are. `linked` says that this device was moved to a person of another; `devices` were moved to yours."""
+
+    key: str
+    name: str
+    face: str
+    linked: bool
+    devices: int
+    recovery: bool
+
+
+class Way(Value):
+    """What leads to another person: the token of a link, or a recovery code."""
+
+    token: str = ""
+    code: str = ""
+
+
+class Was(Value):
+    """Whom this device was before it was moved."""
+
+    name: str
+    face: str
+
+
+class Arrival(Value):
+    """Who you are now, and who this device was: they stay as they are, and `POST /api/me/unlink` leads back to them."""
+
+    me: Me
+    was: Was | None
+
+
+def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Settings) -> list[Route]:
+    """All questions about oneself. Each may be denied with 403 (another origin) or 429 (too many)."""
+    gate = Gate(clock, settings, settings.asks_per_minute)
+    misses_at = AddressBuckets(settings.misses_per_minute / 60, settings.misses_per_minute)
+    misses = Bucket(settings.misses_per_s, settings.misses_per_s)
+    people = store.people
+
+    async def meet(request: Request) -> Response:
+        """`POST /api/me`: who you are. Whoever brings neither key nor cookie is new, and gets a key."""
+        said = await read_body(request, Introduction)
+        if said.key and not KEY_FORM.fullmatch(said.key):
+            raise Denied(400, "bad_key", "this is no key of ours")
+        name = face = ""
+        if said.name:
+            try:
+                name, face = clean(said.name), clean_face(said.face)
+            except BadName as wrong:
+                raise Denied(400, "bad_name", str(wrong)) from None
+        key = said.key or key_of(request) or new_key(luck)
+        await people.meet(await people.person_of(hash_of(key)), name, face)
+        return await who(request, key)
+
+    async def offer_link(request: Request) -> Response:
+        """`POST /api/me/link`: a token that brings another device to you, once and within ten minutes. 201."""
+        token = new_key(luck)
+        await people.offer_link(await person(request), hash_of(token))
+        return told({"token": token, "expires_s": LINK_S}, 201)
+
+    async def give_recovery(request: Request) -> Response:
+        """`POST /api/me/recovery`: a code to write down that brings any device to you. The last one is void. 201."""
+        code = new_code(luck) + new_code(luck)
+        await people.set_recovery(await person(request), hash_of(code))
+        return told({"code": "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))}, 201)
+
+    async def move(request: Request) -> Response:
+        """`POST /api/me/move`: this device is from now on the person's that a token or recovery code leads to. 404."""
+        way = await read_body(request, Way)
+        if bool(way.token) == bool(way.code):
+            raise Denied(400, "malformed", "either a token or a code")
+        key = device(request)
+        now_us = clock.now_us()
+        if misses_at.of(address(request)).left(now_us) < 1 or misses.left(now_us) < 1:
+            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
+        if way.token:
+            found = await people.take_link(hash_of(way.token))
+        else:
+            code = read_recovery_code(way.code)
+            found = await people.recover(hash_of(code)) if code else None
+        if found is None:
+            misses_at.of(address(request)).take(now_us)
+            misses.take(now_us)
+            raise Denied(404, "leads_nowhere", "this leads nowhere: it was used, has expired, or has a typing error")
+        before = await people.person_of(hash_of(key))
+        was = await people.look(before) if before != found else None
+        await people.link(hash_of(key), found)
+        me = await identity(key)
+        return told(Arrival(me, Was(was.name, was.face) if was is not None and was.name else None))
+
+    async def unlink(request: Request) -> Response:
+        """`POST /api/me/unlink`: this device is again who it was before it was moved."""
+        key = device(request)
+        await people.link(hash_of(key), hash_of(key))
+        return await who(request, key)
+
+    async def forget_me(request: Request) -> Response:
+        """`DELETE /api/me`: nothing that leads to you stays: here, at tables, on the leaderboard. 204."""
+        gone = await person(request)
+        host.forget(gone)
+        await forget(store, luck, clock.now_us(), gone)
+        response = Response(status_code=204)
+        keep_key(response, request, "", settings)
+        return response
+
+    async def who(request: Request, key: str) -> Response:
+        response = told(await identity(key))
+        keep_key(response, request, key, settings)
+        return response
+
+    async def identity(key: str) -> Me:
+        here = await people.person_of(hash_of(key))
+        known = await people.look(here)
+        return Me(key, known.name, known.face, here != hash_of(key), known.devices, known.recovery)
+
+    async def person(request: Request) -> str:
+        return await people.person_of(hash_of(device(request)))
+
+    def gated(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def let_in(request: Request) -> Response:
+            gate.let_in(request)
+            return await answer(request)
+
+        return let_in
+
+    return [
+        Route("/api/me", gated(meet), methods=["POST"]),
+        Route("/api/me", gated(forget_me), methods=["DELETE"]),
+        Route("/api/me/link", gated(offer_link), methods=["POST"]),
+        Route("/api/me/recovery", gated(give_recovery), methods=["POST"]),
+        Route("/api/me/move", gated(move), methods=["POST"]),
+        Route("/api/me/unlink", gated(unlink), methods=["POST"]),
+    ]
+
+
+def device(request: Request) -> str:
+    """The asking device's secret; raises `Denied` where it brings none."""
+    key = key_of(request)
+    if not key:
+        raise Denied(401, "no_key", "it is not known who you are")
+    return key
+
+
+def hash_of(secret: str) -> str:
+    """What is kept of a secret: its hex SHA-256."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def new_key(luck: Luck) -> str:
+    """A secret of 192 bits, as letters, digits, - and _."""
+    return urlsafe_b64encode(luck.draw()[:24]).decode()
+
+
+def read_recovery_code(text: str) -> str | None:
+    """The recovery code in what somebody typed, as forgiving as with a table's; None where it cannot be one."""
+    symbols = "".join(text.split()).replace("-", "")
+    halves = read_code(symbols[:CODE_LENGTH]), read_code(symbols[CODE_LENGTH:])
+    return halves[0] + halves[1] if halves[0] is not None and halves[1] is not None else None
+
+
+async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None:
+    """Deletes a person: from every table and its journal, from the leaderboard, and every way that leads to them.
+
+    What stops it half-way, such as a `StoreDown`, leaves enough for it to be done again.
+    """
+    for code in await store.people.tables(person):
+        try:
+            while not await _forget_at(store, luck, at_us, code, person):
+                log.info("table %s was taken over meanwhile", code)
+        except BadRecord as bad:
+            log.error("a person cannot be forgotten at table %s: %s", code, bad)
+    await store.board.forget(person)
+    await store.people.forget(person)
+
+
+async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, person: str) -> bool:
+    """Takes a person out of what is kept of a table; False where somebody else took the table over meanwhile.
+
+    Whoever has the table awake is fenced off by it, and takes it up again as it is then.
+    """
+    if not await store.board.drain(code):
+        raise StoreDown("a back-up is being made, and nobody can be forgotten meanwhile: try again in a moment")
+    record = await store.load_table(code)
+    if record is None or not (
+        person in record.scores
+        or any(seat.key_hash == person for seat in record.seats)
+        or any(person in tournament.scores for tournament in record.archive)
+        or any(_names(kept, person) for kept in await store.journal(code))
+    ):
+        return True
+    opened = await store.open_table(code)
+    if opened is None:
+        return True
+    replayed = taken_up(code, opened.journal)
+    # The table itself knows what follows when somebody leaves for good (R25), be it that another has won.
+    room = Room(opened.record, luck, 0, replayed, at_us)
+    effects = room.receive(Forgotten(person), at_us)
+    change = next((effect.change for effect in effects if isinstance(effect, Keep)), Change())
+    goes_on = replayed is not None and change.result is None
+    kept = (*_without(replayed, opened.journal, person), *change.entries) if replayed is not None and goes_on else ()
+    try:
+        cleared = msgspec.structs.replace(change, entries=kept, deals=bool(kept), clears=True)
+        await store.keep(code, opened.epoch, 1, cleared)
+    except Fenced:
+        return False
+    return True
+
+
+def _names(kept: bytes, person: str) -> bool:
+    try:
+        entry = read_entry(kept)
+    except BadEntry:
+        return False
+    return isinstance(entry, Dealt) and any(seat.key_hash == person for seat in entry.seats)
+
+
+def _without(replayed: Replayed, journal: Sequence[bytes], person: str) -> list[bytes]:
+    """The journal of a game that goes on, as far as it can be believed, with nobody's name in this person's place."""
+    entries: list[AnyEntry] = []
+    for kept in journal:
+        try:
+            entry = read_entry(kept)
+        except BadEntry:
+            break
+        if isinstance(entry, Moved) and entry.number > replayed.moves:
+            break
+        entries.append(entry)
+    seats = tuple(
+        msgspec.structs.replace(seat, name="", key_hash="") if seat.key_hash == person else seat
+        for seat in replayed.dealt.seats
+    )
+    entries[0] = msgspec.structs.replace(replayed.dealt, seats=seats)
+    return [write_entry(entry) for entry in entries]

@@ -1,0 +1,35 @@
+"""The web application over a real store, asked without a socket."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+from redis.asyncio import Redis
+
+from server.app import build_app
+from server.settings import Settings
+from server.store.redis import RedisStore
+from tests.server.world import FakeLuck, S
+
+
+@dataclass
+class Web:
+    """The application and what is behind it. Its clock stands unless a test moves it."""
+
+    store: RedisStore
+    redis: "Redis"
+    data: Path
+    luck: FakeLuck = field(default_factory=lambda: FakeLuck(1))
+    time_us: int = 1_000 * S
+
+    def now_us(self) -> int:
+        """The clock port."""
+        return self.time_us
+
+    def browser(
+        self, url: str = "http://table.example", *, public_url: str = "", address: str = "203.0.113.7"
+    ) -> httpx.AsyncClient:
+        """A browser with no cookies yet, on our page."""
+        app = build_app(self.store, self, self.luck, Settings(data=self.data, public_url=public_url))
+        transport = httpx.ASGITransport(app, client=(address, 50_000))
+        return httpx.AsyncClient(transport=transport, base_url=url, headers={"origin": url})
