@@ -13,9 +13,19 @@ from starlette.websockets import WebSocket
 
 from server.host import Host, Mailbox, ServerFull
 from server.limits import AddressBuckets, Bucket
-from server.link import SCOPE_KEY, LinkProtocol
+from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.ports import Clock
-from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, Join, Malformed, read_from_phone
+from server.protocol import (
+    CODE_LENGTH,
+    CODE_SYMBOLS,
+    JSON_SUBPROTOCOL,
+    Closing,
+    Join,
+    Malformed,
+    as_json,
+    from_json,
+    read_from_phone,
+)
 from server.room import ConnId
 from server.settings import Settings
 from server.store.port import BadRecord, StoreDown
@@ -61,7 +71,7 @@ class Door:
 
     async def answer(self, socket: WebSocket) -> None:
         """Serves one socket until it is gone."""
-        await socket.accept()
+        await socket.accept(JSON_SUBPROTOCOL if _speaks_json(socket) else None)
         link: LinkProtocol = socket.scope["extensions"][SCOPE_KEY]
         address = socket.client.host if socket.client is not None else ""
         origin, host = socket.headers.get("origin"), socket.headers.get("host")
@@ -84,14 +94,17 @@ class Door:
         room = await self._find(socket.path_params["code"], link, address)
         if room is None:
             return
-        connection = Connection(ConnId(next(self._ids)), link, room, _is_direct(socket, address), self._settings)
-        room.connect(connection.id, link)
+        json = _speaks_json(socket)
+        connection = Connection(ConnId(next(self._ids)), link, room, _is_direct(socket, address), self._settings, json)
+        room.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged)
         late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
         try:
-            # Binary frames come through the link. This way come text, what was sent before it was attached, the end.
+            # This way comes what was sent before the link was attached, and the end.
             while (message := await socket.receive())["type"] != "websocket.disconnect":
-                connection.receive(message.get("bytes") or b"", self._clock.now_us(), text=message.get("text"))
+                text = message.get("text")
+                frame = message.get("bytes") or b"" if text is None else text.encode()
+                connection.receive(frame, self._clock.now_us(), text is not None)
         finally:
             late.cancel()
             room.disconnect(connection.id)
@@ -119,6 +132,10 @@ class Door:
         return room
 
 
+def _speaks_json(socket: WebSocket) -> bool:
+    return JSON_SUBPROTOCOL in socket.scope["subprotocols"]
+
+
 def _is_direct(socket: WebSocket, address: str) -> bool:
     """Whether the kernel's peer is the phone itself, as far as can be told: a public address and no word of a proxy."""
     forwarded = any(header in socket.headers for header in ("forwarded", "x-forwarded-for", "via"))
@@ -131,25 +148,30 @@ def _is_direct(socket: WebSocket, address: str) -> bool:
 class Connection:
     """One phone's way into its room, with a limit on how much it may say."""
 
-    def __init__(self, conn: ConnId, link: LinkProtocol, room: Mailbox, direct: bool, settings: Settings) -> None:
+    def __init__(
+        self, conn: ConnId, link: LinkProtocol, room: Mailbox, direct: bool, settings: Settings, json: bool
+    ) -> None:
         self.id = conn
         self._link = link
         self._room = room
         self._bucket = Bucket(settings.messages_per_s, settings.message_burst)
         self._direct = direct
+        self._json = json
         self._asked_to_join = False
 
-    def receive(self, frame: bytes, arrived_us: int, *, text: str | None = None) -> None:
+    def receive(self, frame: bytes, arrived_us: int, text: bool) -> None:
         """Takes a frame that arrived at `arrived_us`: decodes it and drops it into the room's mailbox."""
         if self._link.closing:
             return
         if not self._bucket.take(arrived_us):
             self._link.hang_up(Closing.TOO_MANY, "too many messages")
-        elif text is not None:
+        elif text and not self._json:
             self._link.hang_up(Closing.MALFORMED, "a text frame: messages are msgpack in binary frames")
+        elif self._json and not text:
+            self._link.hang_up(Closing.MALFORMED, "a binary frame: on this socket messages are JSON in text frames")
         else:
             try:
-                message = read_from_phone(frame)
+                message = read_from_phone(from_json(frame) if text else frame)
             except Malformed as wrong:
                 self._link.hang_up(Closing.MALFORMED, _short(str(wrong)))
                 return
@@ -164,6 +186,19 @@ class Connection:
         """The time to say who you are is over."""
         if not self._asked_to_join:
             self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody said who this is")
+
+
+class JsonPhone:
+    """A phone that is told in JSON what the others are told in msgpack (P15)."""
+
+    def __init__(self, link: LinkProtocol) -> None:
+        self._link = link
+        self.ping = link.ping
+        self.hang_up = link.hang_up
+
+    def write(self, frame: bytes) -> bool:
+        """Sends without waiting; False when the peer was cut for not reading."""
+        return self._link.write(frame_of(as_json(payload_of(frame)), text=True))
 
 
 def _short(reason: str) -> str:

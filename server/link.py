@@ -25,13 +25,18 @@ MOST_PINGS = 256
 """Pings under way to one phone; a phone that answers none is not asked for ever."""
 
 
-def frame_of(payload: bytes) -> bytes:
-    """The WebSocket frame that carries a binary message, built once for all who get it (RFC 6455 section 5.2)."""
-    return Frame(Opcode.BINARY, payload).serialize(mask=False)
+def frame_of(payload: bytes, *, text: bool = False) -> bytes:
+    """The WebSocket frame that carries a message, built once for all who get it (RFC 6455 section 5.2)."""
+    return Frame(Opcode.TEXT if text else Opcode.BINARY, payload).serialize(mask=False)
+
+
+def payload_of(frame: bytes) -> bytes:
+    """What `frame_of` was given."""
+    return frame[{126: 4, 127: 10}.get(frame[1], 2) :]
 
 
 class LinkProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's protocol with the ASGI queue left out for binary messages, once somebody has attached to it."""
+    """uvicorn's protocol with the ASGI queue left out for messages, once somebody has attached to it."""
 
     clock: Clock
     luck: Luck
@@ -39,15 +44,16 @@ class LinkProtocol(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._receive: Callable[[bytes, int], None] | None = None
+        self._receive: Callable[[bytes, int, bool], None] | None = None
         self._ponged: Callable[[int, int], None] | None = None
         self._pings: dict[bytes, int] = {}
         self._arrived_us = 0
 
-    def attach(self, receive: Callable[[bytes, int], None], ponged: Callable[[int, int], None]) -> None:
-        """From now on gives binary messages with the instant of their arrival to `receive`, and pongs to `ponged`.
+    def attach(self, receive: Callable[[bytes, int, bool], None], ponged: Callable[[int, int], None]) -> None:
+        """From now on gives messages to `receive`, and pongs to `ponged`.
 
-        `ponged` gets the instant at which the ping was sent, and that at which its pong arrived.
+        `receive` gets a message, the instant of its arrival, and whether it was text; `ponged` the instant at which the
+        ping was sent, and that at which its pong arrived.
         """
         self._receive = receive
         self._ponged = ponged
@@ -64,14 +70,14 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         super().data_received(data)
 
     def send_receive_event_to_app(self) -> None:
-        """Hands a binary message over on the spot; text takes the way through ASGI."""
-        if self._receive is None or self.curr_msg_data_type == "text":
+        """Hands a message over on the spot."""
+        if self._receive is None:
             super().send_receive_event_to_app()
             return
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
         if not self.close_sent:
-            self._receive(bytes(data), self._arrived_us)
+            self._receive(bytes(data), self._arrived_us, self.curr_msg_data_type == "text")
 
     def ping(self) -> None:
         """Sends a ping whose pong can only be given by whoever got it (RFC 6455 sections 5.5.2 and 5.5.3)."""

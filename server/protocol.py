@@ -15,6 +15,7 @@ from engine.game import AnyEvent, GameView, Seat, Side, Value
 from engine.rules import Rules
 
 PROTOCOL = 1
+JSON_SUBPROTOCOL = "slapjack.json"
 MAX_FRAME_BYTES = 4096
 MAX_SEATS = 10
 CODE_SYMBOLS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
@@ -526,3 +527,16 @@ _encode = msgspec.msgpack.Encoder().encode
 def write(message: Message) -> bytes:
     """The frame of a message."""
     return _encode(message)
+
+
+def as_json(frame: bytes) -> bytes:
+    """The message in a frame as JSON, field for field (P15)."""
+    return msgspec.json.encode(msgspec.msgpack.decode(frame))
+
+
+def from_json(text: bytes) -> bytes:
+    """The frame of a message in JSON, which the same reader then holds to the same limits; raises `Malformed`."""
+    try:
+        return msgspec.msgpack.encode(msgspec.json.decode(text))
+    except (ValueError, RecursionError, OverflowError) as wrong:
+        raise Malformed(f"not JSON: {wrong}") from None
