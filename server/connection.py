@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket
 from server.host import Host, Mailbox, ServerFull
 from server.limits import AddressBuckets, Bucket
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
+from server.mail import ConnId
 from server.ports import Clock
 from server.protocol import (
     CODE_LENGTH,
@@ -26,7 +27,6 @@ from server.protocol import (
     from_json,
     read_from_phone,
 )
-from server.room import ConnId
 from server.settings import Settings
 from server.store.port import BadRecord, StoreDown
 

@@ -7,20 +7,20 @@ played.
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
-from statistics import fmean
-from typing import NewType, assert_never
+from typing import assert_never
 
 import msgspec
 
 from engine.cards import deck_text, full_deck, shuffled
-from engine.game import GameOver, Refusal, Seat, Status, Value, WrongSlap
+from engine.game import GameOver, Refusal, Seat, Status, WrongSlap
 from engine.table import deal
+from server.chair import REACT_EVERY_US, Chair, Guest
 from server.journal import AnyEntry, Dealt, Replayed, write_entry
-from server.judge import CREDIT_START_US, Evidence
+from server.judge import Evidence
+from server.mail import ConnId, Effect, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
 from server.path import Path
-from server.play import SILENT_TURNS, Play
+from server.play import Play
 from server.ports import Luck
 from server.protocol import (
     MAX_SEATS,
@@ -56,30 +56,21 @@ from server.protocol import (
     Shown,
     Sit,
     Stage,
-    Standing,
     Start,
     Sync,
     Synced,
     TableSeat,
     TableView,
-    Tally,
     Update,
     Verdict,
     Welcome,
     Why,
 )
-from server.store.port import Change, Computer, Played, Result, Score, SeatRecord, TableRecord, Tournament
-from server.watch import Watch
-
-ConnId = NewType("ConnId", int)
+from server.scores import ScoreBook
+from server.store.port import Change, Computer, Played, Result, SeatRecord, TableRecord
 
 BREAK_US = 3_000_000
-STANDINGS = 20
-ARCHIVE = 20
-"""How many people its standings name, and how many ended tournaments a table remembers."""
-
 HOST_AWAY_US = 30_000_000
-REACT_EVERY_US = 1_000_000
 PING_PLAYING_US = 1_000_000
 PING_IDLE_US = 3_000_000
 PING_NEWCOMER_US = 200_000
@@ -91,157 +82,6 @@ SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
 MIN_KEY_LENGTH = 22
-
-
-# --- in and out --------------------------------------------------------------------------------------------------
-
-
-class Said(Value):
-    """A message has arrived on a connection. With a `Join` comes the person to whom its key belongs, where known."""
-
-    conn: ConnId
-    message: FromPhone
-    person: str = ""
-
-
-class Gone(Value):
-    """A connection has closed."""
-
-    conn: ConnId
-
-
-class Ponged(Value):
-    """The ping that was sent to a connection at `sent_us` has come back."""
-
-    conn: ConnId
-    sent_us: int
-    kernel_rtt_us: int | None = None
-
-
-class Stalled(Value):
-    """The store had not answered since `since_us`; it does again."""
-
-    since_us: int
-
-
-class Woken(Value):
-    """Nothing but time has passed."""
-
-
-class Forgotten(Value):
-    """A person wants to be forgotten, here as everywhere."""
-
-    person: str
-
-
-Input = Said | Gone | Ponged | Stalled | Forgotten | Woken
-
-
-class Tell(Value):
-    """One message, the same for each of these connections; to be sent to each at its own of `send_at_us`, if given."""
-
-    conns: tuple[ConnId, ...]
-    message: Message
-    send_at_us: tuple[int, ...] = ()
-
-
-class Ping(Value):
-    """Send each of these connections a ping."""
-
-    conns: tuple[ConnId, ...]
-
-
-class HangUp(Value):
-    """Close a connection and say why."""
-
-    conn: ConnId
-    code: Closing
-    reason: str
-
-
-class Keep(Value):
-    """Keep this before anything that follows is told."""
-
-    change: Change
-
-
-Effect = Tell | Ping | HangUp | Keep
-
-
-# --- who is there ------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Chair:
-    """A seat at the table and whoever sits on it. `place` is its seat in the running game."""
-
-    record: SeatRecord
-    conn: ConnId | None = None
-    place: Seat | None = None
-    gone: bool = False
-    silent_turns: int = 0
-    path: Path = Path()
-    credit_us: int = CREDIT_START_US
-    reactions_us: list[int] = field(default_factory=list)
-    wrong: int = 0
-    watch: Watch = Watch()
-    told_rtt_ms: int = 0
-
-    @property
-    def id(self) -> SeatId:
-        """The seat's own name."""
-        return self.record.id
-
-    @property
-    def computer(self) -> Computer | None:
-        """How it plays, where it is a computer player (R31)."""
-        return self.record.computer
-
-    @property
-    def handicap_ms(self) -> int:
-        """What is added to its reactions (R32)."""
-        return self.record.handicap_ms
-
-    @property
-    def connected(self) -> bool:
-        """Whether a person's phone is there."""
-        return self.conn is not None
-
-    @property
-    def away(self) -> bool:
-        """A person whose phone is gone, or who let three turns pass (R24)."""
-        return self.computer is None and (self.conn is None or self.silent_turns >= SILENT_TURNS)
-
-    @property
-    def score_key(self) -> str:
-        """What wins are counted under (R28)."""
-        return self.record.key_hash or self.id
-
-    def tally(self) -> Tally | None:
-        """How the last game went; None where no hand of theirs came down."""
-        if not self.reactions_us and not self.wrong:
-            return None
-        average_us = round(fmean(self.reactions_us)) if self.reactions_us else 0
-        best_us = min(self.reactions_us, default=0)
-        return Tally(len(self.reactions_us), average_us // 1000, best_us // 1000, self.wrong)
-
-    def take_path(self, path: Path) -> None:
-        """Takes what is proved of the path, and lets the table see the round trip when it is clearly another."""
-        self.path = path
-        rtt_ms = round((path.rtt_us or 0) / 1000)
-        if abs(rtt_ms - self.told_rtt_ms) > max(10, self.told_rtt_ms // 3):
-            self.told_rtt_ms = rtt_ms
-
-
-@dataclass(slots=True)
-class Guest:
-    """Somebody at the other end of a connection; without a chair they watch."""
-
-    key_hash: str
-    chair: Chair | None
-    path: Path = Path()
-    heard_us: int = 0
-    reacted_us: int = -REACT_EVERY_US
 
 
 class Room:
@@ -258,15 +98,12 @@ class Room:
         self.code = record.code
         self.rules = record.rules
         self.chairs = [Chair(seat) for seat in record.seats]
-        self.scores = dict(record.scores)
+        self.scores = ScoreBook.of(record)
         self.games = record.games
         self.host = record.host
         self.dealer = record.dealer
         self.locked = record.locked
-        self.first_to = record.first_to
         self.ranked = record.ranked
-        self.archive = record.archive
-        self.champions: tuple[SeatId, ...] = ()
         self.guests: dict[ConnId, Guest] = {}
         self.stage = Stage.LOBBY
         self.play: Play | None = None
@@ -342,14 +179,14 @@ class Room:
             code=self.code,
             rules=self.rules,
             seats=tuple(chair.record for chair in self.chairs if not chair.gone),
-            scores=dict(self.scores),
+            scores=dict(self.scores.scores),
             games=self.games,
             host=self.rightful_host or self.host,
             dealer=self.dealer,
             locked=self.locked,
-            first_to=self.first_to,
+            first_to=self.scores.first_to,
             ranked=self.ranked,
-            archive=self.archive,
+            archive=self.scores.archive,
             born=self._born,
         )
 
@@ -642,11 +479,7 @@ class Room:
             if guest.key_hash == person:
                 del self.guests[conn]
                 self._effects.append(HangUp(conn, Closing.REMOVED, "you have been forgotten, as you asked"))
-        self.scores.pop(person, None)
-        self.archive = tuple(
-            Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})
-            for ended in self.archive
-        )
+        self.scores.forget(person)
 
     def _dismiss(self, chair: Chair, reason: str) -> None:
         if chair.conn is not None:
@@ -805,7 +638,7 @@ class Room:
             case Lock(on):
                 self.locked = on
             case SetTable(first_to, ranked):
-                self.first_to, self.ranked = first_to, ranked
+                self.scores.first_to, self.ranked = first_to, ranked
             case _:
                 raise AssertionError(f"not a host's message: {message}")
         return None
@@ -856,8 +689,7 @@ class Room:
         self.paused = self.held = False
         self.next_deal_us = 0
         self.still_since_us = None
-        if self.champions:
-            self._begin_tournament()
+        self.scores.begin()
         self._keep()  # what the last game has left, apart: a deal comes first in its change
         deck = shuffled(full_deck(), self._luck.draw())
         seats = tuple(chair.record for chair in self.chairs)
@@ -917,14 +749,8 @@ class Room:
         # A person without a key has asked to be forgotten.
         played = [c for c in self.chairs if c.place is not None and (c.computer is not None or c.record.key_hash)]
         winners = [self.chairs[winner] for winner in ending.winners if self.chairs[winner] in played]
-        for chair in played:
-            before = self.scores.get(chair.score_key, Score("", ""))
-            wins = before.wins + (chair in winners)
-            self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
+        self.scores.count(played, winners)
         self.winners = tuple(chair.id for chair in winners)
-        self.champions = tuple(
-            chair.id for chair in winners if self.first_to and self.scores[chair.score_key].wins >= self.first_to
-        )
         people = [chair for chair in played if chair.computer is None]
         self._result = Result(
             id=f"{self.code}-{self._born}-{self.games}",
@@ -935,12 +761,6 @@ class Room:
             ),
             ranked=self.ranked and len(people) > 1 and not self.play.rules.calm,
         )
-
-    def _begin_tournament(self) -> None:
-        """Puts the scores of the one that ended into the archive, and begins again at nothing (R29)."""
-        ended = Tournament(max(score.games for score in self.scores.values()), self.scores)
-        self.archive = (*self.archive, ended)[-ARCHIVE:]
-        self.scores, self.champions = {}, ()
 
     def _tell_host(self, marked: Chair) -> None:
         host = self._chair(self.host) if self.host is not None else None
@@ -956,7 +776,7 @@ class Room:
         self.chairs = [chair for chair in self.chairs if not chair.gone]
         for chair in self.chairs:
             chair.place = None
-        self.stage = Stage.BREAK if self._ready() and not self.champions else Stage.LOBBY
+        self.stage = Stage.BREAK if self._ready() and not self.scores.champions else Stage.LOBBY
 
     # --- what people are told ------------------------------------------------------------------------------------
 
@@ -1003,18 +823,10 @@ class Room:
             winners=self.winners,
             next_deal_us=self.next_deal_us,
             asleep=self.still_since_us is not None and not self.paused,
-            first_to=self.first_to,
+            first_to=self.scores.first_to,
             ranked=self.ranked,
-            champions=self.champions,
-            standings=self._standings() if self.play is None else (),
-        )
-
-    def _standings(self) -> tuple[Standing, ...]:
-        seats = {chair.score_key: chair.id for chair in self.chairs}
-        ranked = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games, item[1].name))
-        return tuple(
-            Standing(score.name, score.face, score.wins, score.games, seats.get(key))
-            for key, score in ranked[:STANDINGS]
+            champions=tuple(chair.id for chair in self.chairs if chair.score_key in self.scores.champions),
+            standings=self.scores.standings(self.chairs) if self.play is None else (),
         )
 
     def _table_seat(self, chair: Chair) -> TableSeat:
@@ -1026,7 +838,7 @@ class Room:
             place=chair.place,
             host=chair.id == self.host,
             away=chair.away or chair.gone,
-            wins=self.scores[chair.score_key].wins if chair.score_key in self.scores else 0,
+            wins=self.scores.wins(chair.score_key),
             rtt_ms=chair.told_rtt_ms,
             handicap_ms=chair.handicap_ms,
             reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,

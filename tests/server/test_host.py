@@ -11,6 +11,7 @@ import pytest
 
 from engine.cards import Chance
 from server.host import SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
+from server.mail import ConnId
 from server.protocol import (
     CODE_LENGTH,
     CODE_SYMBOLS,
@@ -35,7 +36,6 @@ from server.protocol import (
     Welcome,
     read_from_server,
 )
-from server.room import ConnId
 from server.store.port import BadRecord, Change, Opened, StoreDown, TableRecord
 from tests.server.world import MS, FakeLuck, S
 

@@ -492,7 +492,7 @@ async def test_nobody_is_forgotten_in_part_while_a_back_up_is_made(web: Web) -> 
     await web.redis.set("slapjack:{slapjack}:paused", "1")
     result = Result("r1", code, "slapjack", (Played(person, "Quirina", "🦊", True),), True)
     await web.store.keep(code, opened.epoch, 1, Change(result=result))
-    with pytest.raises(StoreDown, match="try again"):
+    with pytest.raises(StoreDown, match="a back-up is being made"):
         await forget(web.store, web.luck, web.now_us(), person)
     await web.redis.delete("slapjack:{slapjack}:paused")
     await forget(web.store, web.luck, web.now_us(), person)

@@ -7,6 +7,7 @@ import pytest
 
 from engine.game import Seat
 from engine.rules import PRESETS, GameName, Rules
+from server.mail import Keep, Said, Stalled, Tell
 from server.path import Path
 from server.protocol import (
     MAX_SEATS,
@@ -46,7 +47,6 @@ from server.protocol import (
     Welcome,
     Why,
 )
-from server.room import Keep, Said, Stalled, Tell
 from server.store.port import Computer, Score, SeatRecord, TableRecord
 from tests.server.world import CODE, MS, S, Table, a_deck, chance_of
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.rules import GameName, Rules
+from server.mail import Forgotten
 from server.protocol import AddComputer, EndGame, Quit, Remove, SetRules, SetTable, Stage, Start
-from server.room import Forgotten
 from tests.server.world import Table
 
 TIE = "5H"

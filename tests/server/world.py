@@ -36,6 +36,7 @@ from engine.game import (
 )
 from engine.rules import Rules
 from server.journal import replay
+from server.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
 from server.play import FIRST_CARD_US
 from server.protocol import (
     DoCall,
@@ -59,7 +60,7 @@ from server.protocol import (
     read_from_server,
     write,
 )
-from server.room import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Room, Said, Tell, Woken
+from server.room import Room
 from server.store.port import Change, Result, TableRecord
 
 MS = 1_000
@@ -414,7 +415,7 @@ class Table:
             self.verdicts.append(update.verdict)
         for event in update.events:
             if isinstance(event, GameOver):
-                assert self.saved.scores == self.room.scores, "a result was told before it was kept"
+                assert self.saved.scores == self.room.scores.scores, "a result was told before it was kept"
             if isinstance(event, CardTurned):
                 self._shown_us[event.nth] = update.show_at_us
             self._news.append((self.ms, self._line(event)))

@@ -10,9 +10,10 @@ from engine.cards import Chance
 from engine.rules import Rules
 from server import journal
 from server.journal import read_entry
+from server.mail import ConnId, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
 from server.path import Path
 from server.protocol import EndGame, SetRules, Stage, Start, Update, Verdict, read_from_phone, write
-from server.room import ConnId, HangUp, Input, Keep, Ping, Ponged, Room, Said, Tell, Woken
+from server.room import Room
 from server.store.port import TableRecord
 from tests.simulation.links import Network
 from tests.simulation.phones import HONEST, Human, Liar, Phone, Truth

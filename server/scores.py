@@ -1,0 +1,65 @@
+"""The win scores of a table: standings, tournaments to so many wins, and those that have ended (R28, R29)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from server.chair import Chair
+from server.protocol import Standing
+from server.store.port import Score, TableRecord, Tournament
+
+STANDINGS = 20
+ARCHIVE = 20
+"""How many people the standings name, and how many ended tournaments a table remembers."""
+
+
+@dataclass
+class ScoreBook:
+    """Scores by `Chair.score_key`; `first_to` wins make a champion, 0 is open-ended."""
+
+    scores: dict[str, Score]
+    first_to: int
+    archive: tuple[Tournament, ...]
+    champions: frozenset[str] = field(default=frozenset())
+
+    @classmethod
+    def of(cls, record: TableRecord) -> Self:
+        """The book as it was kept."""
+        return cls(dict(record.scores), record.first_to, record.archive)
+
+    def wins(self, key: str) -> int:
+        """How often somebody has won in this tournament."""
+        return self.scores[key].wins if key in self.scores else 0
+
+    def count(self, played: Iterable[Chair], winners: Sequence[Chair]) -> None:
+        """Counts a game, and a win for each of those who won or shared it."""
+        for chair in played:
+            before = self.scores.get(chair.score_key, Score("", ""))
+            wins = before.wins + (chair in winners)
+            self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
+        first = (chair.score_key for chair in winners if self.first_to and self.wins(chair.score_key) >= self.first_to)
+        self.champions = frozenset(first)
+
+    def begin(self) -> None:
+        """Where somebody has become champion, puts the scores into the archive and begins again at nothing (R29)."""
+        if self.champions:
+            ended = Tournament(max(score.games for score in self.scores.values()), self.scores)
+            self.archive = (*self.archive, ended)[-ARCHIVE:]
+            self.scores, self.champions = {}, frozenset()
+
+    def forget(self, person: str) -> None:
+        """Takes a person out, of the ended tournaments too."""
+        self.scores.pop(person, None)
+        self.archive = tuple(
+            Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})
+            for ended in self.archive
+        )
+
+    def standings(self, chairs: Iterable[Chair]) -> tuple[Standing, ...]:
+        """The best, with the seats of those who are here."""
+        seats = {chair.score_key: chair.id for chair in chairs}
+        ranked = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games, item[1].name))
+        return tuple(
+            Standing(score.name, score.face, score.wins, score.games, seats.get(key))
+            for key, score in ranked[:STANDINGS]
+        )
