@@ -14,9 +14,10 @@ from engine.game import Wait
 from engine.rules import Rules
 from server.journal import BadEntry, Replayed, replay
 from server.link import frame_of
+from server.mail import ConnId, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, write
-from server.room import ConnId, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Room, Said, Stalled, Tell, Woken
+from server.room import Room
 from server.store.port import Change, Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.host")

@@ -21,10 +21,11 @@ from server.http import KEY as KEY_FORM
 from server.http import Denied, Gate, address, keep_key, key_of, read_body, told
 from server.journal import AnyEntry, BadEntry, Dealt, Moved, Replayed, read_entry, write_entry
 from server.limits import AddressBuckets, Bucket
+from server.mail import Forgotten, Keep
 from server.names import BadName, clean, clean_face
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH
-from server.room import Forgotten, Keep, Room
+from server.room import Room
 from server.settings import Settings
 from server.store.people import LINK_S
 from server.store.port import BadRecord, Change, Fenced, StoreDown
