@@ -33,6 +33,8 @@ from server.store.redis import RedisStore
 
 log = logging.getLogger("slapjack.people")
 
+BACK_UP = "a back-up is being made, and nobody can be forgotten meanwhile"
+
 GROUP = 4
 """A recovery code is shown in groups of so many symbols."""
 
@@ -210,6 +212,8 @@ async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None
 
     What stops it half-way, such as a `StoreDown`, leaves enough for it to be done again.
     """
+    if await store.board.paused():
+        raise StoreDown(BACK_UP)
     for code in await store.people.tables(person):
         try:
             while not await _forget_at(store, luck, at_us, code, person):
@@ -226,7 +230,7 @@ async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, perso
     Whoever has the table awake is fenced off by it, and takes it up again as it is then.
     """
     if not await store.board.drain(code):
-        raise StoreDown("a back-up is being made, and nobody can be forgotten meanwhile: try again in a moment")
+        raise StoreDown(BACK_UP)
     record = await store.load_table(code)
     if record is None or not (
         person in record.scores

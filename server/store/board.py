@@ -7,7 +7,7 @@ for whoever comes after a crash. All that one game counts shares `{slapjack}`, `
 
 - `slapjack:{game}:counted`, a sorted set by time: ids of results that have been counted.
 - `slapjack:{game}:seen`, a sorted set by time: when each person last played.
-- `slapjack:{game}:paused`: while it is there nothing is counted, and results wait.
+- `slapjack:{game}:paused`, a string: while it is there nothing is counted, and results wait.
 - `slapjack:{game}:<period>:row:<person>`, a hash: a person's figures. Of their reactions it keeps how many fell into
   each of the steps that are a 32nd of an octave wide, 2.2 %: below 370 ms that is finer than the 8 ms which the dealer
   calls too close to tell apart, and the median comes out of some forty small numbers, however many games there were.
@@ -43,6 +43,8 @@ STAYS_DUE_S = 3_600
 """A table stays due after its outbox was found empty: somebody may just be about to put a result in."""
 PERIOD_STAYS_S = 8 * DAY_S
 RETIRED_AT_ONCE = 500
+PAUSE_S = 60
+"""Counting goes on by itself so long after whoever paused it has died."""
 
 DUE = "slapjack:due"
 
@@ -138,8 +140,28 @@ class Board:
             raise BadRecord(bad)
         return True
 
+    async def pause_counting(self) -> bool:
+        """From now on, and for a minute unless it is said again, results wait; whether they did already."""
+        before = [
+            await self._line.answer(self._redis.set(_paused(game), "1", ex=PAUSE_S, get=True), _paused(game))
+            for game in GameName
+        ]
+        return None not in before
+
+    async def count_again(self) -> None:
+        """Results need not wait any longer."""
+        for game in GameName:
+            await self._line.answer(self._redis.delete(_paused(game)), _paused(game))
+
+    async def paused(self) -> bool:
+        """Whether results wait."""
+        found = [await self._line.answer(self._redis.exists(_paused(game)), _paused(game)) for game in GameName]
+        return any(found)
+
     async def sweep(self) -> None:
         """Counts what a crash has left waiting anywhere, and lets go of what is past its time."""
+        if await self.paused():
+            return
         now_s = await self._line.now_s()
         waiting = await self._line.answer(self._redis.zrange(DUE, 0, -1), DUE)
         all_counted = True
@@ -213,7 +235,7 @@ class Board:
             ],
         }
         answer = await self._count_script(
-            [f"{_prefix(game)}counted", f"{_prefix(game)}paused", f"{_prefix(game)}seen"],
+            [f"{_prefix(game)}counted", _paused(game), f"{_prefix(game)}seen"],
             [_prefix(game), result.id, at_s, await self._line.now_s(), RATED_FROM_GAMES, msgspec.json.encode(told)],
         )
         return bool(answer != b"PAUSED")
@@ -277,6 +299,10 @@ def _step(reaction_us: int) -> int:
 
 def _prefix(game: GameName) -> str:
     return f"slapjack:{{{game}}}:"
+
+
+def _paused(game: GameName) -> str:
+    return f"{_prefix(game)}paused"
 
 
 def _member(person: str) -> str:

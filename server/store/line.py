@@ -22,7 +22,7 @@ ANSWER_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 2.0
 FREE_CONNECTION_TIMEOUT_S = 2.0
 
-Script = Callable[[Sequence[str], Sequence[bytes | str | int]], Awaitable[Any]]
+Script = Callable[[Sequence[str] | Sequence[bytes], Sequence[bytes | str | int]], Awaitable[Any]]
 """Runs a script with these keys and arguments; raises as `Line.answer` does, and what the script itself says."""
 
 
@@ -54,11 +54,11 @@ class Line:
         """The script `name`.lua beside this page."""
         script: AsyncScript = self.redis.register_script((files("server.store") / f"{name}.lua").read_bytes())
 
-        async def run(keys: Sequence[str], arguments: Sequence[bytes | str | int]) -> Any:
+        async def run(keys: Sequence[str] | Sequence[bytes], arguments: Sequence[bytes | str | int]) -> Any:
             answer = await self.answer(script(keys=keys, args=arguments), keys[0])
             match answer:
                 case [b"FENCED", bytes() as stands]:
-                    raise Fenced(f"{keys[0]}: the journal stands at {stands.decode()}")
+                    raise Fenced(f"{_shown(keys[0])}: the journal stands at {stands.decode()}")
                 case [b"FOREIGN", bytes() as key, bytes() as wrong]:
                     raise BadRecord(f"{key.decode()}: {wrong.decode()}")
                 case _:
@@ -66,13 +66,13 @@ class Line:
 
         return run
 
-    async def answer(self, answer: Awaitable[Any], key: str) -> Any:
+    async def answer(self, answer: Awaitable[Any], key: str | bytes) -> Any:
         """What the server answers about `key`; raises `StoreDown`, and `BadRecord` for a value of another type."""
         try:
             return await answer
         except ResponseError as wrong:
             if "WRONGTYPE" in str(wrong):
-                raise BadRecord(f"{key}: not ours: {wrong}") from None
+                raise BadRecord(f"{_shown(key)}: not ours: {wrong}") from None
             raise StoreDown(f"the store at {self.where} refuses: {wrong}") from wrong
         except (RedisError, OSError) as wrong:
             told = str(wrong) or type(wrong).__name__
@@ -92,3 +92,7 @@ class Line:
     async def close(self) -> None:
         """Lets go of the connections."""
         await self.redis.aclose()
+
+
+def _shown(key: str | bytes) -> str:
+    return key if isinstance(key, str) else key.decode(errors="replace")
