@@ -1,0 +1,405 @@
+"""Every screen of the page as a scene: its address, and what the server says there, in the server's own messages.
+
+A scene is set the same way every time, so that it can be looked at, measured and compared. How people get from one
+screen to another with a real server is for the other tests.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute
+
+from engine.cards import Card
+from engine.game import (
+    CardTurned,
+    End,
+    GameView,
+    LandedCard,
+    PileWon,
+    Seat,
+    SeatView,
+    Status,
+    Wait,
+    WarDeclared,
+    WrongSlap,
+)
+from engine.rules import PRESETS
+from server.protocol import (
+    Closing,
+    Hand,
+    HoldOn,
+    Kind,
+    Marked,
+    Message,
+    Question,
+    Reacted,
+    Refused,
+    SeatId,
+    Stage,
+    Standing,
+    Sync,
+    Synced,
+    TableSeat,
+    TableView,
+    Tally,
+    Update,
+    Verdict,
+    Welcome,
+    read_from_phone,
+    write,
+)
+
+CODE = "7KQW3M"
+ROOM_US = 1_000_000_000
+"""What the room's clock says whenever it is asked: time stands still on a stage."""
+PEOPLE = (
+    ("Anna", "🦊"),
+    ("Ben", "🐸"),
+    ("Großmutter Wilhelmine", "👵"),
+    ("Ada", "🤖"),
+    ("Zoë", "🐙"),
+    ("Maximilian", "🦁"),
+    ("Li", "🐼"),
+    ("Opa Heinz", "👴"),
+    ("Quentin", "🚀"),
+    ("Yasmin", "🦄"),
+)
+STANDS = "() => document.querySelector('main h1, main h2') !== null"
+SETTLED = """() => Promise.all(document.getAnimations().map(animation => {
+    if (/(print|shout)$/.test(animation.animationName)) {
+        animation.pause();
+        animation.currentTime = 400;
+    } else if (animation.effect.getComputedTiming().iterations === Infinity) animation.cancel();
+    else animation.finish();
+})).then(() => document.fonts.ready).then(() => new Promise(done => requestAnimationFrame(() => done())))"""
+"""Whatever moves has arrived, so that a picture is the same every time."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One screen. `said` is what the server says once the phone has joined, `closed` how it ends the connection.
+
+    `act` is what the person does then; `kept` is what their phone remembers.
+    """
+
+    name: str
+    path: str
+    said: tuple[Message, ...] = ()
+    closed: Closing | None = None
+    act: Callable[[Page], None] = lambda _: None
+    kept: dict[str, str] = field(default_factory=dict)
+    board: str = '{"people":0,"pages":0,"rows":[],"you":null}'
+    mute: bool = False
+    """The server does not answer at all."""
+
+    def set(self, context: BrowserContext, language: str = "en") -> Page:
+        """Opens the page, and comes back when the scene stands."""
+        page = context.new_page()
+        kept = {"me": '{"name":"Anna","face":"🦊"}', "choices": f'{{"language":"{language}"}}', **self.kept}
+        lines = "".join(f"localStorage.setItem({f'slapjack:{name}'!r}, {value!r});" for name, value in kept.items())
+        page.add_init_script(f"try {{ {lines} }} catch {{}}")
+        page.route_web_socket("**/ws/*", lambda socket: self._serve(socket))
+        page.route("**/api/leaderboard*", lambda route: self._answer(route))
+        page.goto(self.path)
+        if not self.mute:
+            page.wait_for_function(STANDS)
+        self.act(page)
+        page.evaluate(SETTLED)
+        return page
+
+    def _serve(self, socket: WebSocketRoute) -> None:
+        """The other end of the page's socket."""
+
+        def hear(frame: str | bytes) -> None:
+            assert isinstance(frame, bytes)
+            message = read_from_phone(frame)
+            if isinstance(message, Sync):
+                socket.send(write(Synced(message.sent_us, ROOM_US)))
+            elif message.__struct_config__.tag == "join":
+                if self.closed is not None:
+                    socket.close(code=self.closed.value, reason="")
+                    return
+                for each in self.said:
+                    socket.send(write(each))
+
+        if not self.mute:
+            socket.on_message(hear)
+
+    def _answer(self, route: Route) -> None:
+        route.fulfill(status=200, content_type="application/json", body=self.board)
+
+
+def _seats(count: int, *, played: bool = True) -> tuple[TableSeat, ...]:
+    return tuple(
+        TableSeat(
+            id=SeatId(name),
+            name=name,
+            face=face,
+            kind=Kind.COMPUTER if face == "🤖" else Kind.PERSON,
+            place=Seat(place) if played else None,
+            host=place == 0,
+            away=place == 4,
+            wins=(place * 5) % 7,
+            rtt_ms=0 if face == "🤖" else 12 + 47 * place,
+            reaction_ms=600 if face == "🤖" else 0,
+            handicap_ms=150 if place == 1 else 0,
+        )
+        for place, (name, face) in enumerate(PEOPLE[:count])
+    )
+
+
+def _table(count: int, stage: Stage, preset: str = "standard", **change: Any) -> TableView:
+    fields: dict[str, Any] = {
+        "code": CODE,
+        "stage": stage,
+        "game": 3,
+        "rules": PRESETS[preset].rules,
+        "seats": _seats(count, played=stage is not Stage.LOBBY),
+        "watching": 2,
+        "locked": False,
+        "paused": False,
+        "held": False,
+        "dealer": SeatId(PEOPLE[count - 1][0]),
+        "winners": (),
+        "next_deal_us": 0,
+        "asleep": False,
+        **change,
+    }
+    return TableView(**fields)
+
+
+def view(stacks: tuple[int, ...], landed: str = "", **change: Any) -> GameView:
+    cards = landed.split()
+    pile = 52 - sum(stacks)
+    fields: dict[str, Any] = {
+        "game": "slapjack",
+        "turned": 40 + len(cards),
+        "seats": tuple(SeatView(cards, Status.IN_PLAY if cards else Status.OUT) for cards in stacks),
+        "pile": pile,
+        "under": 1 if pile > len(cards) else 0,
+        "landed": tuple(LandedCard(41 + nth, Card(face), Seat(nth % len(stacks))) for nth, face in enumerate(cards)),
+        "wait": Wait.TURN,
+        "turners": (Seat(0),),
+        "answers": (),
+        **change,
+    }
+    return GameView(**fields)
+
+
+def _game(
+    table: TableView, view: GameView, *events: Any, me: str | None = "Anna", **change: Any
+) -> tuple[Message, ...]:
+    update = Update(1, 0, table=table, view=view, events=events, **change)
+    return (Welcome(CODE, "a-key", SeatId(me) if me else None, ROOM_US), update)
+
+
+HANDS = (
+    Hand(Seat(0), 402_000, 402_000, path_us=20_000),
+    Hand(Seat(2), 391_000, 418_000, path_us=310_000, added_us=27_000, credit_us=60_000),
+    Hand(Seat(1), 331_000, 481_000, path_us=12_000, handicap_us=150_000),
+    Hand(Seat(3), 622_000, 622_000),
+)
+VERDICT = Verdict(3, 43, Seat(0), HANDS, 16_000, 92_000)
+TALLIES = (Tally(5, 412, 331, 1), Tally(3, 498, 380, 0), Tally(1, 690, 690, 2), Tally(2, 640, 511, 0))
+KNOWN = {
+    "tables": json.dumps(
+        [
+            {
+                "code": CODE,
+                "seats": [{"name": name, "face": face, "wins": 4 - n} for n, (name, face) in enumerate(PEOPLE[:2])],
+            }
+        ]
+    )
+}
+
+
+def lobby_view(count: int, **change: Any) -> TableView:
+    """The table before a game."""
+    standing = (Standing("Tante Frieda", "🦉", 6, 11, None),)
+    return _table(count, Stage.LOBBY, **{"standings": standing, **change})
+
+
+def _lobby(me: str | None, count: int, **change: Any) -> tuple[Message, ...]:
+    table = lobby_view(count, **change)
+    return (Welcome(CODE, "a-key", SeatId(me) if me else None, ROOM_US), Update(1, 0, table=table))
+
+
+def _break(me: str, **change: Any) -> tuple[Message, ...]:
+    seats = tuple(
+        TableSeat(**{**{f: getattr(seat, f) for f in seat.__struct_fields__}, "tally": tally})
+        for seat, tally in zip(_seats(4), TALLIES, strict=True)
+    )
+    standings = (
+        Standing("Anna", "🦊", 5, 9, SeatId("Anna")),
+        Standing("Tante Frieda", "🦉", 4, 11, None),
+        Standing("Ben", "🐸", 2, 9, SeatId("Ben")),
+        Standing("Großmutter Wilhelmine", "👵", 1, 9, SeatId("Großmutter Wilhelmine")),
+        Standing("Ada", "🤖", 1, 9, SeatId("Ada")),
+    )
+    fields = {"next_deal_us": ROOM_US + 3_000_000, "winners": (SeatId("Anna"),), **change}
+    table = _table(4, Stage.BREAK, seats=seats, standings=standings, **fields)
+    return _game(
+        table, view((52, 0, 0, 0), wait=Wait.OVER, end=End.LAST_SEAT, winners=(Seat(0),)), me=me, verdict=VERDICT
+    )
+
+
+def playing(count: int, preset: str = "standard", **change: Any) -> TableView:
+    return _table(count, Stage.PLAYING, preset, **change)
+
+
+def _slap(page: Page) -> None:
+    box = page.locator(".target").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] * 0.58, box["y"] + box["height"] * 0.35)
+
+
+def _draw(page: Page) -> None:
+    page.locator("main > button").first.click()
+    page.locator("img[width]").scroll_into_view_if_needed()
+
+
+TABLE, TV = f"/t/{CODE}", f"/tv/{CODE}"
+FOUR = (11, 14, 9, 12)
+CROWD = (5, 4, 7, 3, 6, 4, 5, 6, 2, 4)
+LINES = {
+    "rows": [
+        ("Zoë", "🐙", 41, 29, 7, 287_000, 401_000),
+        ("Maximilian der Große", "🦁", 60, 27, 4, 301_000, 422_000),
+        ("Li", "🐼", 9, 6, 6, 344_000, 460_000),
+        ("Anna", "🦊", 12, 5, 2, 318_000, 431_000),
+    ]
+}
+
+
+def _board() -> str:
+    rows = [
+        dict(zip(("name", "face", "games", "wins", "streak", "best_us", "median_us"), row, strict=True))
+        | {"rank": rank + 1, "you": row[0] == "Anna"}
+        for rank, row in enumerate(LINES["rows"])
+    ]
+    return json.dumps({"people": 24, "pages": 2, "rows": rows, "you": rows[3]})
+
+
+def _at(name: str, said: tuple[Message, ...], path: str = TABLE, **change: Any) -> Scene:
+    return Scene(name, path, said, kept=KNOWN, **change)
+
+
+THREE_HANDS = view((13, 15, 10, 14), turners=(Seat(1),))
+OUT = view((0, 20, 12, 16), "5S 9D JH", turners=(Seat(1),))
+SCENES = (
+    Scene("home", "/", kept=KNOWN),
+    Scene("home-first", "/"),
+    Scene("join", TABLE),
+    _at("lobby-host", (*_lobby("Anna", 5), Marked(SeatId("Ben"), 1_000_000))),
+    _at("lobby-alone", _lobby("Anna", 1)),
+    _at("lobby-guest", _lobby("Ben", 5, first_to=5, ranked=False)),
+    _at("lobby-switches", _lobby("Anna", 2), act=lambda page: page.locator("summary").click()),
+    _at(
+        "lobby-conflict",
+        (*_lobby("Anna", 2), Refused("set_rules", "bad_rules", detail="R14: The wrong call needs the call.")),
+    ),
+    _at("your-turn", _game(playing(4), view(FOUR, "4C KD 9S"))),
+    _at("jack", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),)), CardTurned(Seat(2), 43, Card("JH")))),
+    _at("hand", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),))), act=_slap),
+    _at("photo-finish", _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), verdict=VERDICT)),
+    _at(
+        "photo-finish-detail",
+        _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), verdict=VERDICT),
+        act=lambda page: page.locator("button.finish").click(),
+    ),
+    _at("wrong-slap", _game(playing(4), view(FOUR, "4C KD 9S"), WrongSlap(Seat(0), 43, 1, Seat(2)))),
+    _at(
+        "last-chance",
+        _game(
+            playing(4),
+            view(
+                (0, 20, 15, 13),
+                "5S 9D",
+                turners=(Seat(1),),
+                seats=(
+                    SeatView(0, Status.WAITING),
+                    *(SeatView(cards, Status.IN_PLAY) for cards in (20, 15, 13)),
+                ),
+            ),
+        ),
+    ),
+    _at("out", _game(playing(4), OUT)),
+    _at(
+        "judge",
+        _game(
+            playing(4, "house_party"),
+            OUT,
+            question=Question(43, 3, 43, (Seat(2), Seat(1)), HANDS[1:3], ROOM_US + 10_000_000),
+        ),
+    ),
+    _at("watching", _game(playing(4), view(FOUR, "4C KD 9S", turners=(Seat(1),)), me=None)),
+    _at("crowd", _game(playing(10), view(CROWD, "4C KD TS", turners=(Seat(2),)))),
+    _at("shout", _game(playing(4, "shout"), view(FOUR, "4C KD JS"))),
+    _at(
+        "calm",
+        _game(
+            playing(3, "calm"),
+            view((15, 17, 14), "4C KD QS", wait=Wait.ANSWERS, turners=(), answers=(Seat(0), Seat(1))),
+        ),
+    ),
+    _at("shown-first", _game(playing(3, "calm"), view((18, 17, 17), turned=0))),
+    _at(
+        "war",
+        _game(
+            playing(2, "war"),
+            view((22, 22), "9H 9C", game="war", turners=(Seat(0), Seat(1))),
+            CardTurned(Seat(0), 41, Card("9H")),
+            CardTurned(Seat(1), 42, Card("9C")),
+            WarDeclared(1),
+        ),
+    ),
+    _at(
+        "duel",
+        _game(
+            playing(2, "duel"),
+            view(
+                (0, 40),
+                "4C 4D JS",
+                turners=(Seat(1),),
+                empty=Seat(0),
+                seats=(SeatView(0, Status.WAITING), SeatView(40, Status.IN_PLAY)),
+            ),
+        ),
+    ),
+    _at("long-game", _game(playing(4), view(FOUR, "4C KD 9S", turned=300))),
+    _at("paused", _game(playing(4, paused=True), view(FOUR, "4C KD 9S"))),
+    _at("menu", _game(playing(4), view(FOUR, "4C KD 9S")), act=lambda page: page.locator("header .icon").click()),
+    _at("hold-on", (*_game(playing(4), view(FOUR, "4C KD 9S")), HoldOn(True))),
+    _at("too-late", (*_game(playing(4), view(FOUR, "4C KD 9S")), Refused("slap", "too_late"))),
+    _at("emoji", (*_game(playing(4), view(FOUR, "4C KD 9S")), Reacted(SeatId("Ben"), "👏"))),
+    _at("break", _break("Anna")),
+    _at("break-guest", _break("Ben", first_to=7)),
+    _at(
+        "share-card",
+        _break("Anna", champions=(SeatId("Anna"),), first_to=5, held=True, next_deal_us=0),
+        act=_draw,
+    ),
+    _at("champion", _break("Anna", champions=(SeatId("Anna"),), first_to=5, held=True, next_deal_us=0)),
+    _at("no-table", (), closed=Closing.NO_SUCH_TABLE),
+    _at("taken-over", (), closed=Closing.SEAT_TAKEN_OVER),
+    _at("removed", (), closed=Closing.REMOVED),
+    _at("old-page", (), closed=Closing.WRONG_VERSION),
+    _at("foreign", (), closed=Closing.FOREIGN_ORIGIN),
+    _at("malformed", (), closed=Closing.MALFORMED),
+    _at("full", (Refused("join", "table_full"),)),
+    _at("locked", (Refused("join", "table_locked"),)),
+    _at("unreachable", (), mute=True, act=lambda page: page.get_by_role("alert").wait_for()),
+    Scene("nowhere", "/somewhere/else"),
+    Scene("leaderboard", "/leaderboard", board=_board()),
+    Scene("leaderboard-empty", "/leaderboard"),
+    Scene("how", "/how"),
+    Scene("settings", "/settings"),
+    Scene("move", "/move"),
+    _at("tv-lobby", _lobby(None, 5), TV),
+    _at("tv-table", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),)), me=None), TV),
+    _at("tv-photo-finish", _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), me=None, verdict=VERDICT), TV),
+    _at("tv-break", _break("nobody"), TV),
+)
+"""In the order in which people meet them."""

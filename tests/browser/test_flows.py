@@ -1,0 +1,224 @@
+"""What people do beside playing: other tabs and languages, no network, keys alone, slow phones, a TV."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.phone import TIMEOUT_MS, Phone
+from tests.support.serving import Served, served
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all of them."""
+    with served(tmp_path_factory.mktemp("flows")) as running:
+        yield running
+
+
+def play_computer(phone: Phone, preset: str = "") -> None:
+    """At a table with a computer player, of that kind of game."""
+    phone.open_table()
+    if preset:
+        phone.button(preset).tap()
+        expect(phone.button(preset)).to_have_attribute("aria-pressed", "true")
+    phone.button("🤖 Add a computer player").tap()
+    phone.sees_seat("Ada")
+    phone.button("Start the game").tap()
+    phone.wait_for_table()
+
+
+@pytest.mark.timeout(60)
+def test_keys_are_enough(chromium: Browser, server: Served) -> None:
+    """From the start page to a slap, without a mouse or a finger."""
+    context = chromium.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(TIMEOUT_MS)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Your name").focus()
+    page.keyboard.type("Kay")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="New table")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    pile = page.get_by_test_id("pile")
+    pile.wait_for(state="attached")
+    own = page.locator("button.own")
+    expect(own).to_have_attribute("aria-disabled", "false", timeout=TIMEOUT_MS)
+    before = int(pile.get_attribute("data-nth") or 0)
+    page.keyboard.press("Enter")
+    expect(pile).not_to_have_attribute("data-nth", str(before))
+    page.keyboard.press("Space")
+    expect(page.get_by_test_id("dealer")).to_contain_text("You slapped", timeout=TIMEOUT_MS)
+    context.close()
+
+
+@pytest.mark.timeout(60)
+def test_the_other_tab_says_so_and_the_seat_can_be_taken_back(phone: Callable[[str], Phone]) -> None:
+    ann = phone("Ann")
+    code = ann.open_table()
+    ann.sees_seat("Ann", "you")
+    other = ann.context.new_page()
+    other.goto(f"/t/{code}")
+    expect(other.locator("[data-seat=Ann]")).to_contain_text("you")
+    ann.sees("Your seat is open elsewhere")
+    ann.button("Play here instead").tap()
+    ann.sees_seat("Ann", "you", "host")
+    expect(other.get_by_role("heading", name="Your seat is open elsewhere")).to_be_visible()
+
+
+@pytest.mark.timeout(60)
+def test_a_page_that_was_kept_in_the_back_forward_cache_is_at_the_table_again(phone: Callable[[str], Phone]) -> None:
+    """Browsers freeze a page as it is and thaw it later; this one is told the same by hand."""
+    ann, ben = phone("Ann"), phone("Ben")
+    ben.follow_link(ann.open_table())
+    ann.sees_seat("Ben")
+    ben.page.evaluate("() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    ann.sees_seat("Ben", "away")
+    ben.page.evaluate("() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    expect(ann.page.locator("[data-seat=Ben]")).not_to_contain_text("away", timeout=TIMEOUT_MS)
+    ben.page.goto("/how")
+    ann.sees_seat("Ben", "away")
+    ben.page.go_back()
+    ben.sees_seat("Ben", "you")
+
+
+@pytest.mark.timeout(60)
+def test_the_page_opens_without_a_network_and_says_so(chromium: Browser, server: Served) -> None:
+    context = chromium.new_context(base_url=server.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    context.set_default_timeout(TIMEOUT_MS)
+    page = context.new_page()
+    page.goto("/")
+    page.evaluate("() => navigator.serviceWorker.ready.then(({ active }) => active.state)")
+    page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+    context.set_offline(True)
+    page.goto("/")
+    expect(page.get_by_text("No network. Tables open again")).to_be_visible()
+    page.get_by_role("link", name="How to play").tap()
+    expect(page.get_by_role("heading", name="Try one")).to_be_visible()
+    page.goto("/t/234567")
+    page.get_by_role("button", name="Take a seat").tap()
+    expect(page.get_by_role("heading", name="No network")).to_be_visible()
+    context.close()
+
+
+def test_it_can_be_installed(phone: Callable[[str], Phone]) -> None:
+    ann = phone("Ann")
+    ann.page.goto("/")
+    manifest = ann.page.evaluate(
+        "() => fetch(document.querySelector('link[rel=manifest]').href).then(answer => answer.json())"
+    )
+    assert {"name", "start_url", "display", "icons"} <= set(manifest)
+    for icon in manifest["icons"]:
+        width = ann.page.evaluate(
+            "src => new Promise((done, fail) => Object.assign(new Image(), "
+            "{ onload() { done(this.naturalWidth) }, onerror: fail, src }))",
+            icon["src"],
+        )
+        assert icon["sizes"] == f"{width}x{width}"
+
+
+@pytest.mark.timeout(60)
+def test_settings_hold_at_once_and_are_remembered(phone: Callable[[str], Phone]) -> None:
+    ann = phone("Ann")
+    ann.page.goto("/settings")
+    ann.page.get_by_label("Language").select_option("de")
+    expect(ann.page.get_by_role("heading", name="Einstellungen")).to_be_visible()
+    ann.page.get_by_label("Hell oder dunkel").select_option("dark")
+    ann.page.get_by_role("switch", name=re.compile("Vier Farben")).tap()
+    ann.page.goto("/")
+    expect(ann.page.get_by_role("button", name="Neuer Tisch")).to_be_visible()
+    root = ann.page.locator("html")
+    expect(root).to_have_attribute("lang", "de")
+    expect(root).to_have_attribute("data-theme", "dark")
+    expect(root).to_have_attribute("data-four-colours", "")
+
+
+@pytest.mark.timeout(60)
+def test_a_first_slap_can_be_practised(phone: Callable[[str], Phone]) -> None:
+    ann = phone("Ann")
+    ann.page.goto("/how")
+    pile = ann.page.locator("button.pile")
+    ann.button("Deal me some cards").tap()
+    ann.page.locator(".card[data-top^=J]").wait_for()
+    pile.dispatch_event("pointerdown", {"button": 0})
+    ann.sees("ms from the Jack appearing to your hand")
+    ann.button("Once more").tap()
+    ann.page.locator(".card:not([data-top='']):not([data-top^=J])").wait_for()
+    pile.dispatch_event("pointerdown", {"button": 0})
+    ann.sees("it would have cost you a card")
+
+
+@pytest.mark.timeout(60)
+def test_a_slow_phone_of_the_smallest_kind_turns_and_slaps(phone: Callable[[str], Phone]) -> None:
+    ann = phone("Ann")
+    ann.page.set_viewport_size({"width": 360, "height": 640})
+    ann.context.new_cdp_session(ann.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    play_computer(ann)
+    for _ in range(2):
+        nth = ann.look().nth
+        ann.turn()
+        ann.wait_for_other_card(nth)
+    target = ann.page.get_by_role("button", name="Slap").bounding_box()
+    assert target is not None
+    assert target["height"] >= 320, "half the screen or more is for hands"
+    ann.page.touchscreen.tap(180, target["y"] + 60)
+    ann.sees("You slapped")
+
+
+@pytest.mark.timeout(60)
+def test_war_is_turned_by_a_tap_anywhere(phone: Callable[[str], Phone]) -> None:
+    """R21: both cards lie side by side."""
+    ann = phone("Ann")
+    play_computer(ann, "War")
+    ann.page.get_by_text("Tap anywhere to turn.").wait_for()
+    ann.slap()
+    expect(ann.page.locator(".pile.war .lands")).to_have_count(2, timeout=TIMEOUT_MS)
+
+
+@pytest.mark.timeout(60)
+def test_a_calm_table_waits_for_everybody(phone: Callable[[str], Phone]) -> None:
+    """R19."""
+    ann = phone("Ann")
+    play_computer(ann, "Calm")
+    carry_on = ann.button("Carry on")
+    ann.page.locator("button.own:not([aria-disabled=true]), .pass:not([aria-disabled=true])").wait_for()
+    if ann.look().mine:
+        ann.turn()
+    expect(carry_on).to_have_attribute("aria-disabled", "false", timeout=TIMEOUT_MS)
+    ann.sees("Waiting for 1 person")
+    carry_on.tap()
+    expect(ann.page.get_by_text("Waiting for 1 person")).to_have_count(0, timeout=TIMEOUT_MS)
+
+
+@pytest.mark.timeout(60)
+def test_everybody_sees_a_handicap_and_a_conflict_is_told_in_words(phone: Callable[[str], Phone]) -> None:
+    """R32; R14."""
+    ann, ben = phone("Ann"), phone("Ben")
+    ben.follow_link(ann.open_table())
+    ann.sees_seat("Ben")
+    ann.page.get_by_label("Handicap of Ben").select_option("150")
+    ben.sees_seat("Ben", "handicap 150 ms")
+    ann.page.get_by_text("Every switch").tap()
+    ann.page.get_by_role("switch", name=re.compile("Wrong call")).tap()
+    expect(ann.page.get_by_role("alert")).to_have_text(
+        "The wrong call needs the call: switch the call on as well.", timeout=TIMEOUT_MS
+    )
+
+
+@pytest.mark.timeout(60)
+def test_the_screen_on_the_wall_shows_the_table_and_can_hide_its_code(phone: Callable[[str], Phone]) -> None:
+    ann, wall = phone("Ann"), phone("Wall")
+    code = ann.open_table()
+    wall.page.set_viewport_size({"width": 1920, "height": 1080})
+    wall.page.goto(f"/tv/{code}")
+    wall.sees("Ann starts the game.")
+    expect(wall.page.get_by_test_id("code")).to_have_text(code)
+    wall.button("Hide the code").tap()
+    expect(wall.page.get_by_test_id("code")).to_have_count(0)
+    ann.button("🤖 Add a computer player").tap()
+    ann.button("Start the game").tap()
+    wall.wait_for_table()
+    expect(wall.page.locator("[data-seat]")).to_have_count(2)
+    assert wall.page.locator("button.own").count() == 0

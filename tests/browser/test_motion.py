@@ -1,0 +1,96 @@
+"""Sixty frames a second through a deal and a won pile, on a processor four times as slow as this one."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, WebSocketRoute
+
+from engine.game import PileWon, Seat
+from server.protocol import Message, SeatId, Sync, Synced, Update, Welcome, read_from_phone, write
+from tests.browser import scenes
+from tests.browser.conftest import SCREENS
+from tests.support.serving import Served, served
+
+SLOWER = 4
+WATCH = """ms => new Promise(done => {
+    const gaps = [];
+    let last = performance.now();
+    const start = last;
+    const frame = () => {
+        const now = performance.now();
+        gaps.push(now - last);
+        last = now;
+        if (now - start < ms) requestAnimationFrame(frame);
+        else done(gaps.slice(1));
+    };
+    requestAnimationFrame(frame);
+})"""
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The server that the page comes from."""
+    with served(tmp_path_factory.mktemp("stage")) as server:
+        yield server
+
+
+def test_a_deal_and_a_won_pile_keep_their_frames(chromium: Browser, stage: Served) -> None:
+    """The figures are written to build/screens/frames.json."""
+    context = chromium.new_context(
+        base_url=stage.url, viewport={"width": 390, "height": 844}, has_touch=True, service_workers="block"
+    )
+    page = context.new_page()
+    table = scenes.playing(4)
+    said: list[WebSocketRoute] = []
+
+    def serve(socket: WebSocketRoute) -> None:
+        said.append(socket)
+
+        def hear(frame: str | bytes) -> None:
+            message = read_from_phone(frame)  # type: ignore[arg-type]
+            if isinstance(message, Sync):
+                socket.send(write(Synced(message.sent_us, scenes.ROOM_US)))
+            elif message.__struct_config__.tag == "join":
+                socket.send(write(Welcome("7KQW3M", "a-key", SeatId("Anna"), scenes.ROOM_US)))
+                socket.send(write(Update(1, 0, table=scenes.lobby_view(4))))
+
+        socket.on_message(hear)
+
+    page.route_web_socket("**/ws/*", serve)
+    page.goto("/t/7KQW3M")
+    page.get_by_role("button", name="Take a seat").click()
+    page.locator("[data-seat=Ben]").wait_for()
+    page.locator("[data-testid=code]").wait_for()
+    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+
+    def frames(*messages: Message) -> list[float]:
+        page.evaluate(f"() => {{ window.gaps = ({WATCH})(1500); }}")
+        for message in messages:
+            said[0].send(write(message))
+        gaps: list[float] = page.evaluate("() => window.gaps")
+        return gaps
+
+    deal = frames(Update(2, 0, table=table, view=scenes.view((13, 13, 13, 13), turned=0)))
+    jack = scenes.view(scenes.FOUR, "4C KD JH")
+    frames(Update(3, 0, view=jack))
+    won = frames(Update(4, 0, view=scenes.THREE_HANDS, events=(PileWon(Seat(2), 43, 6),), verdict=scenes.VERDICT))
+    context.close()
+
+    figures = {name: _figures(gaps) for name, gaps in (("deal", deal), ("won pile", won))}
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    (SCREENS / "frames.json").write_text(json.dumps(figures, indent=1) + "\n")
+    for name, figure in figures.items():
+        # A screen's own frames; the machine that runs the tests is shared, so that one in twenty may be late.
+        assert figure["p95_ms"] < 34, (name, figures)
+
+
+def _figures(gaps: list[float]) -> dict[str, float]:
+    ranked = sorted(gaps)
+    return {
+        "frames": len(gaps),
+        "median_ms": round(ranked[len(gaps) // 2], 1),
+        "p95_ms": round(ranked[int(len(gaps) * 0.95)], 1),
+        "worst_ms": round(ranked[-1], 1),
+        "over_20_ms": sum(gap > 20 for gap in gaps),
+    }
