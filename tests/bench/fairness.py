@@ -126,9 +126,9 @@ def wait_over_floor(contests: Sequence[Judged]) -> float:
 def main() -> None:
     """Runs everything and writes the summary."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=36, help="tables at the real server")
-    parser.add_argument("--seconds", type=float, default=230, help="how long they play")
-    parser.add_argument("--contests", type=int, default=2000, help="contests in each simulated world")
+    parser.add_argument("--tables", type=int, default=48, help="tables at the real server")
+    parser.add_argument("--seconds", type=float, default=260, help="how long they play")
+    parser.add_argument("--contests", type=int, default=1500, help="contests in each simulated world")
     options = parser.parse_args()
     began = time.monotonic()
 
