@@ -23,8 +23,9 @@ from clients.sdk.errors import (
     TooMany,
     WrongVersion,
 )
-from clients.sdk.player import Clock, Player, connect, create_table
+from clients.sdk.player import Clock, Monotonic, Player, connect, create_table
 from clients.sdk.session import GONE, Happening, Lost, Resumed, Session
+from clients.sdk.sight import is_slap_card
 
 __all__ = [
     "GONE",
@@ -35,6 +36,7 @@ __all__ = [
     "Happening",
     "JoinRefused",
     "Lost",
+    "Monotonic",
     "NoSuchTable",
     "NotAtTable",
     "Player",
@@ -48,4 +50,5 @@ __all__ = [
     "WrongVersion",
     "connect",
     "create_table",
+    "is_slap_card",
 ]

@@ -29,6 +29,7 @@ KEPT_HAPPENINGS = 10_000
 
 DIAL_S = 10
 CLOSE_S = 1
+FAREWELL_S = 2
 LARGEST_FRAME_BYTES = 2**20
 
 
@@ -189,7 +190,9 @@ class Player:
     # --- the loop ---
 
     async def close(self) -> None:
-        """Hangs up. The seat stays taken, and `key` is the way back to it."""
+        """Hangs up. The seat stays taken, and `key` is the way back to it, unless `quit` has given it up."""
+        if self._session.left:
+            await asyncio.wait([self._loop], timeout=FAREWELL_S)
         self._loop.cancel()
         with suppress(asyncio.CancelledError):
             await self._loop

@@ -180,6 +180,19 @@ async def test_leaving_the_block_hangs_up_and_says_no_farewell() -> None:
     assert not any(isinstance(message, Quit) for message in table.heard)
 
 
+async def test_who_has_quit_is_heard_before_the_block_hangs_up() -> None:
+    async def script(table: Table) -> None:
+        await table.welcome()
+        await table.hear_out()
+
+    table = Table(script)
+    async with at(table) as url:
+        async with connect(url, "K7WQ2M", name="Robin") as player:
+            player.quit()
+        await table.hung_up.wait()
+    assert isinstance(table.heard[-1], Quit)
+
+
 async def test_a_client_that_draws_says_itself_when_it_has() -> None:
     async def script(table: Table) -> None:
         await table.welcome()
