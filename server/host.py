@@ -14,7 +14,7 @@ from engine.game import Wait
 from engine.rules import Rules
 from server.journal import BadEntry, Replayed, replay
 from server.link import frame_of
-from server.mail import ConnId, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
+from server.mail import ConnId, Effect, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, write
 from server.room import Room
@@ -24,6 +24,9 @@ log = logging.getLogger("slapjack.host")
 
 SLEEP_AFTER_S = 600.0
 """A room without anybody leaves memory after this; its table stays in the store."""
+
+GRAIN_US = 1_000
+"""Timers are no finer than this, so what is due sooner is sent at once."""
 
 FIRST_RETRY_S = 0.1
 LONGEST_RETRY_S = 1.0
@@ -49,7 +52,11 @@ class ServerFull(Exception):
 
 
 class Mailbox:
-    """One room awake: what happens to it goes in at `post`, one task takes it out in order."""
+    """One room awake: what happens to it goes in at `_post` and is carried out in order.
+
+    It is carried out on the spot, so that no task has to be woken for it, unless a change is being kept: then it waits
+    until that has been told.
+    """
 
     def __init__(self, room: Room, epoch: int, store: Store, clock: Clock, closed: Callable[["Mailbox"], None]) -> None:
         self.room = room
@@ -58,14 +65,17 @@ class Mailbox:
         self._store = store
         self._clock = clock
         self._closed = closed
+        self._loop = asyncio.get_running_loop()
         self._inbox: deque[tuple[Input, int]] = deque()
-        self._something = asyncio.Event()
+        self._keeping: asyncio.Task[None] | None = None
+        self._stopped = False
         self._asking: set[asyncio.Future[None]] = set()
         self._phones: dict[ConnId, Phone] = {}
         self._held: dict[ConnId, deque[tuple[int, bytes]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_us = 0
         self._quiet_since_us = clock.now_us()
-        self._task = asyncio.get_running_loop().create_task(self._run(), name=f"room {room.code}")
+        self._set_alarm()
 
     @property
     def people(self) -> int:
@@ -74,7 +84,7 @@ class Mailbox:
 
     def connect(self, conn: ConnId, phone: Phone) -> None:
         """A phone is there; its first message says who it is."""
-        if self._task.done():
+        if self._stopped:
             phone.hang_up(Closing.ROOM_FAILED, FAILED)
             return
         self._phones[conn] = phone
@@ -117,48 +127,60 @@ class Mailbox:
         """Whether nobody has been here for so long that the room may go to sleep."""
         return not self._phones and self._clock.now_us() - self._quiet_since_us > SLEEP_AFTER_S * 1e6
 
-    def stop(self) -> asyncio.Task[None]:
-        """Stops the room where it stands; the task ends when it has."""
-        self._task.cancel()
-        return self._task
+    def stop(self) -> asyncio.Task[None] | None:
+        """Stops the room where it stands; the task that still waits for the store, if any, ends soon after."""
+        self._stopped = True
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if self._keeping is not None:
+            self._keeping.cancel()
+        self._closed(self)
+        return self._keeping
 
     def _post(self, happened: Input, at_us: int) -> None:
         self._inbox.append((happened, at_us))
-        self._something.set()
+        self._work()
 
-    async def _run(self) -> None:
+    def _work(self) -> None:
+        """Carries out what has come, until there is no more of it or a change has to be kept."""
         try:
-            while True:
-                await self._something.wait()
-                self._something.clear()
-                while self._inbox:
-                    await self._carry_out(*self._inbox.popleft())
-                self._send_held()
-                if (wake_us := self.room.wake_at()) is not None and wake_us <= self._clock.now_us():
-                    await self._carry_out(Woken(), self._clock.now_us())
-                self._set_alarm()
+            while self._inbox and self._keeping is None and not self._stopped:
+                self._carry_out(self.room.receive(*self._inbox.popleft()))
         except Exception:
-            # The room has come to something impossible: it is lost to what was saved of it, and no other room is.
-            log.exception("room %s failed", self.room.code)
-            for phone in list(self._phones.values()):
-                phone.hang_up(Closing.ROOM_FAILED, FAILED)
-        finally:
-            if self._alarm is not None:
-                self._alarm.cancel()
-            self._closed(self)
+            self._fail()
+        if self._keeping is None and not self._stopped:
+            self._set_alarm()
+
+    def _fail(self) -> None:
+        """The room has come to something impossible: it is lost to what was saved of it, and no other room is."""
+        log.exception("room %s failed", self.room.code)
+        self._keeping = None
+        self.stop()
+        for phone in list(self._phones.values()):
+            phone.hang_up(Closing.ROOM_FAILED, FAILED)
 
     def _set_alarm(self) -> None:
+        """Has the room woken when it wants to be. An alarm that rings too early is set again then."""
+        wake_us = self.room.wake_at()
+        for held in self._held.values():
+            wake_us = held[0][0] if wake_us is None else min(wake_us, held[0][0])
+        if wake_us is None or (self._alarm is not None and self._alarm_us <= wake_us):
+            return
         if self._alarm is not None:
             self._alarm.cancel()
-            self._alarm = None
-        instants = [self.room.wake_at(), *(held[0][0] for held in self._held.values())]
-        wake_us = min((instant for instant in instants if instant is not None), default=None)
-        if wake_us is not None:
-            delay_s = max(0, wake_us - self._clock.now_us()) / 1e6
-            self._alarm = asyncio.get_running_loop().call_later(delay_s, self._something.set)
+        self._alarm_us = wake_us
+        self._alarm = self._loop.call_later(max(0, wake_us - self._clock.now_us()) / 1e6, self._ring)
 
-    async def _carry_out(self, happened: Input, at_us: int) -> None:
-        for effect in self.room.receive(happened, at_us):
+    def _ring(self) -> None:
+        self._alarm = None
+        self._send_held()
+        now_us = self._clock.now_us()
+        if (wake_us := self.room.wake_at()) is not None and wake_us <= now_us:
+            self._inbox.append((Woken(), now_us))
+        self._work()
+
+    def _carry_out(self, effects: Sequence[Effect]) -> None:
+        for number, effect in enumerate(effects):
             match effect:
                 case Tell(conns, message, send_at_us):
                     frame = frame_of(write(message))
@@ -173,14 +195,26 @@ class Mailbox:
                     if (phone := self._phones.pop(conn, None)) is not None:
                         phone.hang_up(code, reason)
                 case Keep(change):
-                    await self._keep(change)
+                    self._keeping = self._loop.create_task(self._keep_first(change, effects[number + 1 :]))
+                    return
+
+    async def _keep_first(self, change: Change, effects: Sequence[Effect]) -> None:
+        """Keeps a change, then carries out what follows from it and all that has come meanwhile."""
+        try:
+            await self._keep(change)
+            self._keeping = None
+            self._carry_out(effects)
+        except Exception:
+            self._fail()
+            return
+        self._work()
 
     def _send(self, conn: ConnId, frame: bytes, due_us: int) -> None:
         """Writes a frame when it is due, never before those that were to go first."""
         held = self._held.get(conn)
         if held is not None:
             held.append((due_us, frame))
-        elif due_us > self._clock.now_us():
+        elif due_us and due_us > self._clock.now_us() + GRAIN_US:
             self._held[conn] = deque([(due_us, frame)])
         elif (phone := self._phones.get(conn)) is not None and not phone.write(frame):
             log.info("room %s: connection %d cut, it had stopped reading", self.room.code, conn)
@@ -215,7 +249,6 @@ class Mailbox:
         if since_us:
             self._tell_all(HoldOn(False))
             self._inbox.appendleft((Stalled(since_us), self._clock.now_us()))
-            self._something.set()
 
     def _tell_all(self, message: Message) -> None:
         frame = frame_of(write(message))
@@ -264,7 +297,7 @@ class Host:
 
     def forget(self, person: str) -> None:
         """Has every table that is awake forget a person."""
-        for room in self._rooms.values():
+        for room in list(self._rooms.values()):
             room.forget(person)
 
     @property
@@ -274,7 +307,8 @@ class Host:
 
     async def close(self) -> None:
         """Stops every room."""
-        await asyncio.gather(*(room.stop() for room in list(self._rooms.values())), return_exceptions=True)
+        keeping = [task for room in list(self._rooms.values()) if (task := room.stop()) is not None]
+        await asyncio.gather(*keeping, return_exceptions=True)
 
     async def _wake(self, code: str) -> Mailbox | None:
         if await self._store.load_table(code) is None:
@@ -291,7 +325,6 @@ class Host:
     def _make_room(self) -> None:
         """Lets a table that nobody is at go to sleep, so that there is place for another."""
         for room in [room for room in self._rooms.values() if room.idle()]:
-            self._forget(room)
             room.stop()
         if len(self._rooms) >= self._max_tables:
             raise ServerFull(f"this server carries {self._max_tables} tables")
