@@ -1,4 +1,4 @@
-"""`slapjack`: reads the settings, opens the port and the store, and serves until it is told to stop.
+"""`slapjack`: reads the settings, opens the store, and serves until it is told to stop, or does one thing with it.
 
 Knows the real clock and the real luck, which everything else is handed. Knows nothing of tables.
 """
@@ -16,7 +16,9 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 import segno
 import uvicorn
@@ -24,13 +26,15 @@ import uvicorn
 from engine.cards import CHANCE_BYTES, Chance
 from server import __version__
 from server.app import build_app
+from server.command import Failed, export_to, import_from, tell_verdicts
 from server.lan import lan_address
 from server.link import link_protocol
 from server.ports import Clock, Luck
 from server.protocol import MAX_FRAME_BYTES
 from server.settings import BadSetting, Settings, read_settings
-from server.store.embedded import EmbeddedStore, NoStore
-from server.store.port import StoreDown
+from server.store.backup import CannotExport
+from server.store.embedded import EmbeddedStore, NoStore, running
+from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
 
 BACKLOG = 2048
@@ -39,6 +43,11 @@ SEND_BUFFER_BYTES = 64 * 1024
 UNACKNOWLEDGED_TIMEOUT_MS = 15_000
 """A phone that acknowledges nothing for this long is cut off by the kernel."""
 STOP_TIMEOUT_S = 5
+SWEEP_EVERY_S = 60
+
+log = logging.getLogger("slapjack")
+
+Done = TypeVar("Done")
 
 
 class CannotStart(Exception):
@@ -93,22 +102,49 @@ def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
         with contextlib.ExitStack() as stack:
             url = settings.redis_url
             if not url:
-                try:
-                    store = EmbeddedStore(settings.data, fsync=settings.fsync)
-                except NoStore as wrong:
-                    raise CannotStart(str(wrong)) from None
+                store = EmbeddedStore(settings.data, fsync=settings.fsync)
                 stack.callback(store.stop)
                 url = store.url
             runner = stack.enter_context(asyncio.Runner(loop_factory=_loop_factory()))
             runner.run(_serve(settings, clock, luck, url, sockets))
+    except NoStore as wrong:
+        raise CannotStart(str(wrong)) from None
     finally:
         for each in sockets:
             each.close()
 
 
-async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
-    store = RedisStore(url)
+def do(settings: Settings, command: Callable[[RedisStore], Coroutine[None, None, Done]], *, new: bool = False) -> Done:
+    """Does one thing with the store, be a server running or not; `new` where there need not be one yet.
+
+    Raises `CannotStart`, and what the command raises.
+    """
+
+    async def with_store(url: str) -> Done:
+        async with _store(settings, url) as store:
+            return await command(store)
+
+    url = settings.redis_url or running(settings.data)
+    if url:
+        return asyncio.run(with_store(url))
+    if not new and not settings.data.exists():
+        raise CannotStart(f"there is nothing in {settings.data}: set SLAPJACK_DATA or REDIS_URL as for the server")
     try:
+        store = EmbeddedStore(settings.data, fsync=settings.fsync)
+    except NoStore as wrong:
+        raise CannotStart(str(wrong)) from None
+    try:
+        return asyncio.run(with_store(store.url))
+    finally:
+        store.stop()
+
+
+def _store(settings: Settings, url: str) -> RedisStore:
+    return RedisStore(url, keep_days=settings.keep_days, keep_journal_days=settings.keep_journal_days)
+
+
+async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
+    async with _store(settings, url) as store:
         try:
             await store.ping()
         except StoreDown as wrong:
@@ -126,9 +162,21 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
         )
         port = sockets[0].getsockname()[1]
-        await Server(config, lambda: print(welcome(settings, port), flush=True)).serve(sockets)
-    finally:
-        await store.close()
+        sweeping = asyncio.create_task(_sweep(store))
+        try:
+            await Server(config, lambda: print(welcome(settings, port), flush=True)).serve(sockets)
+        finally:
+            sweeping.cancel()
+
+
+async def _sweep(store: RedisStore) -> None:
+    """Counts what a crash has left uncounted, at once and then again and again."""
+    while True:
+        try:
+            await store.board.sweep()
+        except (StoreDown, BadRecord) as wrong:
+            log.warning("the leaderboard cannot be put in order: %s", wrong)
+        await asyncio.sleep(SWEEP_EVERY_S)
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -220,20 +268,76 @@ def _allow_open_files(connections: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command `slapjack`. Returns 0 after a stop, 1 when it cannot start, 2 when told something it cannot use."""
-    parser = argparse.ArgumentParser(prog="slapjack", description="The card game Slapjack, for the phones around you.")
-    parser.add_argument("--version", action="version", version=f"slapjack {__version__}")
-    parser.add_argument("command", nargs="?", choices=["serve"], default="serve", help="start the server (the default)")
-    parser.parse_args(arguments)
+    """The command `slapjack`. Returns 0 when all went well, 1 when it did not, 2 for what it cannot use."""
+    told = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
-        serve(read_settings(os.environ), RealClock(), RealLuck())
-    except (BadSetting, CannotStart) as wrong:
+        settings = read_settings(os.environ)
+        match told.command:
+            case "export":
+                do(settings, lambda store: export_to(store, told.file, print))
+            case "import":
+                do(settings, lambda store: import_from(store, told.file, told.replace, print), new=True)
+            case "verdicts":
+                return 0 if do(settings, lambda store: tell_verdicts(store, told.code, print)) else 1
+            case _:
+                serve(settings, RealClock(), RealLuck())
+    except (BadSetting, CannotStart, Failed, CannotExport, StoreDown, BadRecord) as wrong:
         print(f"slapjack: {wrong}", file=sys.stderr)
         return 2 if isinstance(wrong, BadSetting) else 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    def plain(name: str, what: str, help_: str, epilog: str = "") -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name, help=help_, description=what, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+
+    parser = argparse.ArgumentParser(
+        prog="slapjack",
+        description="The card game Slapjack, for the phones around you.",
+        epilog="Settings are environment variables; the README lists them.",
+    )
+    parser.add_argument("--version", action="version", version=f"slapjack {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    plain("serve", "Start the server, and say where it is.", "start the server (what is done without a command)")
+    export = plain("export", EXPORT, "write all tables, people and scores into a file", EXPORT_EXAMPLES)
+    export.add_argument("file", type=Path, metavar="FILE", help="a file that is not there yet")
+    import_ = plain("import", IMPORT, "put what a file has into the store", IMPORT_EXAMPLES)
+    import_.add_argument("file", type=Path, metavar="FILE", help="what `slapjack export` wrote")
+    import_.add_argument("--replace", action="store_true", help="delete what is there, and have the file's instead")
+    verdicts = plain("verdicts", VERDICTS, "derive every verdict of a table's last games again", VERDICTS_EXAMPLES)
+    verdicts.add_argument("code", metavar="CODE", help="the table's code")
+    return parser
+
+
+EXPORT = """\
+Write all tables, people and scores into a file, be the server running or not.
+
+Games go on meanwhile; only the leaderboards stand still until it is done."""
+EXPORT_EXAMPLES = """\
+examples:
+  slapjack export slapjack-$(date +%F).backup
+  REDIS_URL=redis://localhost:6379/0 slapjack export slapjack.backup"""
+IMPORT = """\
+Put all that `slapjack export` wrote into the store, whichever server it came from.
+
+The whole file is checked before anything is changed. A store that is not empty is left
+alone unless --replace is given; tables that are awake then go on as in the file."""
+IMPORT_EXAMPLES = """\
+examples:
+  slapjack import slapjack.backup
+  REDIS_URL=redis://localhost:6379/0 slapjack import slapjack.backup
+  slapjack import --replace slapjack-2026-11-30.backup"""
+VERDICTS = """\
+Tell every verdict of a table's last games in words, and derive each hand again from the
+evidence that was kept. Ends with 1 where one comes out otherwise, or an entry is bad."""
+VERDICTS_EXAMPLES = """\
+example:
+  slapjack verdicts K7WQ2M"""
 
 
 if __name__ == "__main__":

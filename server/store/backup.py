@@ -44,6 +44,10 @@ class CannotImport(Exception):
     """Nothing was changed; the text says why in one line."""
 
 
+class NotEmpty(CannotImport):
+    """Something is there, and was not to be replaced."""
+
+
 class Part(Value, tag="part"):
     """A key, or more of one that is large: its members, and when it expires in ms since 1970 (0: never).
 
@@ -198,7 +202,7 @@ async def restore(line: Line, board: Board, kept: BinaryIO, *, replace: bool) ->
         tables += part.key.endswith(b":table")
     async for some in _scan(line):
         if any(not _NOT_COPIED.fullmatch(key) for key in some) and not replace:
-            raise CannotImport("there are tables and scores already: nothing was changed")
+            raise NotEmpty("there are tables and scores already: nothing was changed")
     await board.pause_counting()
     try:
         async for some in _scan(line):

@@ -24,6 +24,7 @@ STOP_TIMEOUT_S = 20.0
 WATCH_S = 0.25
 FLUSH_S = 1.0
 POLL_S = 0.005
+SOCKET = "store.sock"
 BEYOND_THE_SHELL = 64
 """Descriptors below this are a shell's to use, which would lose an inherited lock."""
 LONGEST_SOCKET_PATH = 100
@@ -75,6 +76,14 @@ def find_binary() -> Path:
     raise NoServerBinary("no store: install redis-server or valkey-server, or set REDIS_URL")
 
 
+def running(folder: Path) -> str | None:
+    """The address of the server that keeps its data in `folder`, None where none is running."""
+    socket = folder / SOCKET
+    if socket.is_symlink():
+        socket = socket.readlink()
+    return f"unix://{socket}" if len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH and _answers(socket) else None
+
+
 class EmbeddedStore:
     """A running store server that keeps its data in `folder`; `url` is where it is reached.
 
@@ -89,7 +98,7 @@ class EmbeddedStore:
         """Starts the server and returns when it answers; raises a `NoStore`."""
         self._folder = folder
         self._runtime: tempfile.TemporaryDirectory[str] | None = None
-        self._socket = folder / "store.sock"
+        self._socket = folder / SOCKET
         if len(os.fsencode(self._socket)) > LONGEST_SOCKET_PATH:
             self._runtime = tempfile.TemporaryDirectory(prefix="slapjack-", dir=_short_folder())
             self._socket = Path(self._runtime.name) / "store.sock"
@@ -108,6 +117,9 @@ class EmbeddedStore:
         self.log = folder / "store.log"
         try:
             _make(folder)
+            if self._runtime is not None:
+                (folder / SOCKET).unlink(missing_ok=True)
+                (folder / SOCKET).symlink_to(self._socket)  # for `running`
             self._process = self._start()
             try:
                 self._wait_until_it_answers()

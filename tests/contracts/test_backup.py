@@ -16,7 +16,6 @@ from engine.rules import GameName
 from server.store import backup
 from server.store.backup import FIRST_LINE, CannotExport, CannotImport, End, Part, export, new_file, restore
 from server.store.board import DUE, By, Span
-from server.store.line import Line
 from server.store.port import Fenced, StoreDown
 from server.store.redis import RedisStore, table_keys
 from tests.contracts.calendar import Calendar
@@ -45,26 +44,22 @@ async def other(request: pytest.FixtureRequest, others: list[Server], calendar: 
     await opened.close()
 
 
-def line_of(store: RedisStore) -> Line:
-    return store.board._line
-
-
 async def exported(store: RedisStore) -> bytes:
     """A store's export."""
     out = io.BytesIO()
-    await export(line_of(store), store.board, out)
+    await export(store.line, store.board, out)
     return out.getvalue()
 
 
 async def put(store: RedisStore, kept: bytes, *, replace: bool = False) -> backup.Copied:
     """Imports it."""
-    return await restore(line_of(store), store.board, io.BytesIO(kept), replace=replace)
+    return await restore(store.line, store.board, io.BytesIO(kept), replace=replace)
 
 
 async def listed(store: RedisStore) -> dict[Any, tuple[Any, int]]:
     """All that a store holds, as words, with the time at which each key expires."""
-    redis = line_of(store).redis
-    snapshot = line_of(store).script("snapshot")
+    redis = store.line.redis
+    snapshot = store.line.script("snapshot")
     found = {}
     keys: Any = await redis.keys("*")
     for key in keys:
@@ -182,7 +177,7 @@ async def test_an_export_that_was_overtaken_by_counting_says_so(
             return 0
 
     with pytest.raises(CannotExport, match="results were counted meanwhile"):
-        await export(line_of(store), store.board, Slow())
+        await export(store.line, store.board, Slow())
     assert not await store.board.paused()
 
 
@@ -193,7 +188,7 @@ async def test_what_is_of_no_kind_of_ours_is_left_and_said(
     await redis.rpush("slapjack:things", "a", "b")
     await redis.set("other:things", "not ours at all")
     out = io.BytesIO()
-    copied = await export(line_of(store), store.board, out)
+    copied = await export(store.line, store.board, out)
     assert copied.left == ("slapjack:things, a list",)
     assert b"other:things" not in out.getvalue()
     await put(other, out.getvalue())

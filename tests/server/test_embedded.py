@@ -24,6 +24,7 @@ from server.store.embedded import (
     NoServerBinary,
     StoreFailed,
     find_binary,
+    running,
 )
 from tests.support.serving import ROOT, TIMEOUT_S, wait_for
 
@@ -64,6 +65,13 @@ def test_it_keeps_what_it_is_told_and_says_so_to_nobody_else(folder: Path) -> No
             assert client.config_get("port") == {"port": "0"}
         store.stop()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_it_is_found_by_its_folder_while_it_runs(store: EmbeddedStore, folder: Path, tmp_path: Path) -> None:
+    assert running(folder) == store.url
+    assert running(tmp_path / "elsewhere") is None
+    store.stop()
+    assert running(folder) is None
 
 
 def test_it_ends_by_itself_when_stopped_and_stopping_twice_does_nothing(
@@ -172,8 +180,10 @@ def test_a_path_too_long_for_a_socket_is_no_matter(tmp_path: Path) -> None:
         assert client.set("kept", "yes")
     assert len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH
     assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    assert running(folder) == store.url
     store.stop()
     assert not socket.parent.exists()
+    assert running(folder) is None
     again = EmbeddedStore(folder, fsync="everysec")
     with ask(again) as client:
         assert client.get("kept") == b"yes"
