@@ -18,7 +18,7 @@ from server.mail import ConnId, Effect, Forgotten, Gone, HangUp, Input, Keep, Pi
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, write
 from server.room import Room
-from server.store.port import Change, Store, StoreDown, TableRecord
+from server.store.port import Change, Fenced, Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.host")
 
@@ -30,6 +30,9 @@ GRAIN_US = 1_000
 
 FIRST_RETRY_S = 0.1
 LONGEST_RETRY_S = 1.0
+
+SERVICE_RESTART = 1012
+"""Come back: the close code for it (IANA's WebSocket Close Code Number Registry)."""
 
 FAILED = "this table has run into an error and starts again from its last score"
 
@@ -154,10 +157,13 @@ class Mailbox:
     def _fail(self) -> None:
         """The room has come to something impossible: it is lost to what was saved of it, and no other room is."""
         log.exception("room %s failed", self.room.code)
+        self._end(Closing.ROOM_FAILED, FAILED)
+
+    def _end(self, code: int, reason: str) -> None:
         self._keeping = None
         self.stop()
         for phone in list(self._phones.values()):
-            phone.hang_up(Closing.ROOM_FAILED, FAILED)
+            phone.hang_up(code, reason)
 
     def _set_alarm(self) -> None:
         """Has the room woken when it wants to be. An alarm that rings too early is set again then."""
@@ -204,6 +210,10 @@ class Mailbox:
             await self._keep(change)
             self._keeping = None
             self._carry_out(effects)
+        except Fenced:
+            log.warning("room %s was taken over by another server", self.room.code)
+            self._end(SERVICE_RESTART, "this table has moved: coming back to it")
+            return
         except Exception:
             self._fail()
             return

@@ -36,7 +36,7 @@ from server.protocol import (
     Welcome,
     read_from_server,
 )
-from server.store.port import BadRecord, Change, Opened, StoreDown, TableRecord
+from server.store.port import BadRecord, Change, Fenced, Opened, StoreDown, TableRecord
 from tests.server.world import MS, FakeLuck, S
 
 # --- a world in which waiting takes no time ----------------------------------------------------------------------
@@ -688,3 +688,22 @@ async def test_a_refusal_goes_to_its_sender_alone(world: World) -> None:
     await settled()
     assert ben.got[-1] == Refused("start", "not_host")
     assert len(ann.got) == told
+
+
+@in_a_world
+async def test_a_room_that_another_server_took_over_falls_silent(world: World) -> None:
+    """Nothing is told that was not kept, and the phones come back to wherever the table is now."""
+    logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+
+    async def fenced(code: str, epoch: int, number: int, change: Change) -> None:
+        raise Fenced(code)
+
+    world.store.keep = fenced  # type: ignore[method-assign]
+    told = len(ann.got)
+    ann.say(Lock(True))
+    await settled()
+    assert len(ann.got) == told
+    assert (ann.closed, ben.closed) == (1012, 1012)
+    assert world.host.tables == 0
+    assert mailbox.people == 2
