@@ -166,6 +166,27 @@ async def test_a_message_that_is_too_long_closes_with_1009(wire: Wire) -> None:
     assert wire.ended.is_set()
 
 
+@pytest.mark.parametrize("length", [MAX_FRAME_BYTES + 1, 2**40])
+async def test_a_length_that_is_too_long_is_not_waited_for(wire: Wire, length: int) -> None:
+    """Nor kept: the end comes with the announcement, though that comes byte by byte."""
+    head = bytes((0x82, 0x80 | 126)) + length.to_bytes(2) if length < 2**16 else b"\x82\xff" + length.to_bytes(8)
+    for byte in head + bytes(4) + b"x":
+        wire.link.data_received(bytes((byte,)))
+    wire.say(Opcode.BINARY, b"slap")
+    await settled()
+    assert wire.got == []
+    assert b"\x03\xf1" in bytes(wire.transport.written)
+
+
+async def test_pieces_out_of_their_order_close_with_1002(wire: Wire) -> None:
+    """RFC 6455 section 5.4: a whole message may not come between the pieces of another."""
+    wire.say(Opcode.BINARY, b"sl", fin=False)
+    wire.say(Opcode.BINARY, b"slap")
+    await settled()
+    assert wire.got == []
+    assert b"\x03\xea" in bytes(wire.transport.written)
+
+
 async def test_an_unmasked_frame_closes_with_1002(wire: Wire) -> None:
     """RFC 6455 section 5.1"""
     wire.link.data_received(Frame(Opcode.BINARY, b"slap").serialize(mask=False))
