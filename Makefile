@@ -64,6 +64,12 @@ test: .venv/develop.done .venv/node.done ## Run every test; installs Redis and C
 	@$(python) tools/web.py build
 	$(python) -m pytest
 
+.PHONY: screens
+screens: .venv/develop.done .venv/node.done ## Take a picture of every screen, in build/screens
+	@sh tools/system.sh
+	@$(python) tools/web.py build
+	$(python) -m tests.browser.screens
+
 .PHONY: playouts
 playouts: .venv/develop.done ## Play many games against the rules, for ten minutes
 	$(python) -m tests.bench.playouts 600

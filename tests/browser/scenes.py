@@ -101,6 +101,7 @@ class Scene:
         lines = "".join(f"localStorage.setItem({f'slapjack:{name}'!r}, {value!r});" for name, value in kept.items())
         page.add_init_script(f"try {{ {lines} }} catch {{}}")
         page.route_web_socket("**/ws/*", lambda socket: self._serve(socket))
+        page.route("**/api/me", lambda route: route.fulfill(status=200, content_type="application/json", body="{}"))
         page.route("**/api/leaderboard*", lambda route: self._answer(route))
         page.goto(self.path)
         if not self.mute:
@@ -397,6 +398,7 @@ SCENES = (
     Scene("how", "/how"),
     Scene("settings", "/settings"),
     Scene("move", "/move"),
+    Scene("move-here", "/move#a-token"),
     _at("tv-lobby", _lobby(None, 5), TV),
     _at("tv-table", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),)), me=None), TV),
     _at("tv-photo-finish", _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), me=None, verdict=VERDICT), TV),

@@ -222,3 +222,46 @@ def test_the_screen_on_the_wall_shows_the_table_and_can_hide_its_code(phone: Cal
     wall.wait_for_table()
     expect(wall.page.locator("[data-seat]")).to_have_count(2)
     assert wall.page.locator("button.own").count() == 0
+
+
+@pytest.mark.timeout(90)
+def test_a_person_moves_to_another_phone_is_ranked_and_forgotten(phone: Callable[[str], Phone]) -> None:
+    """By a link that works once; the seat, the name and the leaderboard's row go along."""
+    ann, new, ben = phone("Ann"), phone("New"), phone("Ben")
+    code = ann.open_table()
+    ben.follow_link(code)
+    ann.sees_seat("Ben")
+    ann.button("Start the game").tap()
+    ann.wait_for_table()
+    ben.wait_for_table()
+    ann.button("Table menu").tap()
+    ann.button("End now and count cards").tap()
+    ann.page.get_by_role("button", name="End now and count cards").last.tap()
+    ann.sees("Win scores")
+    ann.button("Hold the next deal").tap()
+    ann.sees("The next deal waits for you")
+
+    ann.page.goto("/move")
+    with ann.page.expect_response("**/api/me/link") as offered:
+        ann.button("Make a link").tap()
+    expect(ann.page.get_by_role("img", name="QR code that moves you")).to_be_visible()
+    new.page.goto(f"/move#{offered.value.json()['token']}")
+    new.button("Move to this phone").first.tap()
+    new.sees("Welcome back.")
+    assert "#" not in new.page.url, "a secret does not stay in the address"
+    new.page.goto(f"/t/{code}")
+    new.button("Take a seat").tap()
+    new.sees_seat("Ann", "you")
+
+    new.page.goto("/leaderboard")
+    row = new.page.locator("[data-row=Ann]")
+    expect(row).to_contain_text("you", timeout=TIMEOUT_MS)
+    new.page.goto("/move")
+    new.button("Make a recovery code").tap()
+    expect(new.page.get_by_test_id("recovery")).to_have_text(re.compile(r"^\w{4}-\w{4}-\w{4}$"))
+    new.button("Forget me").tap()
+    new.page.get_by_role("dialog").get_by_role("button", name="Forget me").tap()
+    new.sees("You are forgotten.")
+    new.page.goto("/leaderboard")
+    expect(new.page.locator("[data-row=Ben]")).to_be_visible()
+    expect(row).to_have_count(0)

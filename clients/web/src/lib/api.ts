@@ -1,13 +1,14 @@
 // The few questions that are asked over plain HTTP.
 
+import { kept } from "./kept";
+
+export type Failure = { error: string };
+
 /** Asks a question; gives the answer's body, or the server's reason why not, `unreachable` where it did not speak. */
-export async function ask<Answer extends object>(
-  path: string,
-  init?: RequestInit,
-): Promise<Answer | { error: string }> {
+export async function ask<Answer extends object>(path: string, init?: RequestInit): Promise<Answer | Failure> {
   try {
     const answer = await fetch(path, init);
-    const body = (await answer.json()) as Answer & { error?: string };
+    const body = (answer.status === 204 ? {} : await answer.json()) as Answer & { error?: string };
     return answer.ok ? body : { error: body.error ?? "other" };
   } catch {
     return { error: "unreachable" };
@@ -15,7 +16,7 @@ export async function ask<Answer extends object>(
 }
 
 /** Opens a new table. */
-export function openTable(): Promise<{ code: string } | { error: string }> {
+export function openTable(): Promise<{ code: string } | Failure> {
   return ask("/api/tables", { method: "POST" });
 }
 
@@ -23,6 +24,85 @@ export function openTable(): Promise<{ code: string } | { error: string }> {
 export async function inviteOrigin(): Promise<string> {
   const answer = await ask<{ origin: string }>("/api/invite");
   return "origin" in answer ? new URL(answer.origin).origin : location.origin;
+}
+
+/** Who this phone's person is; `linked` where it was moved to them from another phone. */
+export type Me = { key: string; name: string; face: string; linked: boolean; devices: number; recovery: boolean };
+export type Arrival = { me: Me; was: { name: string; face: string } | null };
+
+/** A question about oneself; who that is says the key, which never stands in an address. */
+function askAsMe<Answer extends object>(method: string, path: string, body?: object): Promise<Answer | Failure> {
+  return ask(path, {
+    method,
+    headers: kept.key ? { authorization: `Bearer ${kept.key}` } : {},
+    body: body ? JSON.stringify(body) : null,
+  });
+}
+
+let met: Promise<void> | null = null;
+let known = "";
+const PATIENCE_MS = 2_000;
+
+/**
+ * Says who we are, once a visit: the cookie then lasts another year, and gives back a key that storage has lost.
+ * Done when we know who we are, or cannot wait for it any longer.
+ */
+export function meet(): Promise<void> {
+  met ??= askAsMe<Me>("POST", "/api/me", { key: kept.key }).then((me) => {
+    if ("error" in me) return;
+    known = `${me.face} ${me.name}`;
+    kept.key ||= me.key;
+    if (me.name) kept.me ??= { name: me.name, face: me.face };
+  });
+  if (kept.key) return Promise.resolve();
+  return Promise.race([met, new Promise<void>((done) => setTimeout(done, PATIENCE_MS))]);
+}
+
+/** A table has taken this name and face, so that another phone may be told them too. */
+export async function calledNow(name: string, face: string): Promise<void> {
+  await met;
+  if (known === `${face} ${name}`) return;
+  known = `${face} ${name}`;
+  await askAsMe<Me>("POST", "/api/me", { key: kept.key, name, face });
+}
+
+function settle(me: Me): void {
+  kept.key = me.key;
+  if (me.name) kept.me = { name: me.name, face: me.face };
+}
+
+/** A token that brings another phone to this person: once, and within ten minutes. */
+export function offerLink(): Promise<{ token: string } | Failure> {
+  return askAsMe("POST", "/api/me/link");
+}
+
+/** A code to write down that brings any phone to this person. An earlier one is void. */
+export function giveRecovery(): Promise<{ code: string } | Failure> {
+  return askAsMe("POST", "/api/me/recovery");
+}
+
+/** This phone is from now on the person's that a token or a recovery code leads to. */
+export async function moveHere(way: { token: string } | { code: string }): Promise<Arrival | Failure> {
+  await meet();
+  const arrival = await askAsMe<Arrival>("POST", "/api/me/move", way);
+  if (!("error" in arrival)) settle(arrival.me);
+  return arrival;
+}
+
+/** This phone is again who it was before it was moved. */
+export async function unlink(): Promise<Me | Failure> {
+  const me = await askAsMe<Me>("POST", "/api/me/unlink");
+  if (!("error" in me)) settle(me);
+  return me;
+}
+
+/** The server forgets this person, and so does this phone. */
+export async function forgetMe(): Promise<Failure | null> {
+  const answer = await askAsMe<Record<string, never>>("DELETE", "/api/me");
+  if ("error" in answer) return answer as Failure;
+  kept.forget();
+  met = null;
+  return null;
 }
 
 /** One person's figures on the leaderboard (R30), as server/store/board.py gives them; reactions in µs. */
@@ -47,6 +127,9 @@ export type BoardOf = {
   page: number;
 };
 
-export function readBoard({ game, span, by, page }: BoardOf): Promise<Board | { error: string }> {
-  return ask<Board>(`/api/leaderboard?${new URLSearchParams({ game, span, by, page: String(page) }).toString()}`);
+export function readBoard({ game, span, by, page }: BoardOf): Promise<Board | Failure> {
+  return askAsMe<Board>(
+    "GET",
+    `/api/leaderboard?${new URLSearchParams({ game, span, by, page: String(page) }).toString()}`,
+  );
 }
