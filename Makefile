@@ -70,6 +70,11 @@ screens: .venv/develop.done .venv/node.done ## Take a picture of every screen, i
 	@$(python) tools/web.py build
 	$(python) -m tests.browser.screens
 
+.PHONY: faults
+faults: .venv/develop.done ## Put the promises about faults to the test, for half an hour
+	@sh tools/system.sh
+	$(python) -m tests.faults
+
 .PHONY: playouts
 playouts: .venv/develop.done ## Play many games against the rules, for ten minutes
 	$(python) -m tests.bench.playouts 600

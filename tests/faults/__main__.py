@@ -1,0 +1,54 @@
+"""`make faults`: the promises about what goes wrong, each put to the test, one line each.
+
+    python -m tests.faults [--short] [ROW ...]
+
+A line is `row N ok` or `row N SHORT` and the figure. Ends with 1 when a promise is not kept.
+"""
+
+import argparse
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.faults import dropped, games, killed, results, stalled, suite
+from tests.faults.figure import Figure
+
+ROWS: dict[int, Callable[[Path, bool], Figure]] = {
+    1: killed.server_row,
+    3: killed.store_row,
+    4: stalled.row,
+    5: results.row,
+    10: dropped.row,
+    12: games.row,
+    20: suite.row,
+}
+
+
+def tried(number: int, *, full: bool) -> Figure:
+    """Puts one promise to the test; what breaks the test itself is no kept promise."""
+    with tempfile.TemporaryDirectory(prefix="slapjack-faults-", ignore_cleanup_errors=True) as folder:
+        try:
+            return ROWS[number](Path(folder), full)
+        except Exception as wrong:
+            traceback.print_exc()
+            return Figure(False, f"{type(wrong).__name__}: {wrong}")
+
+
+def main() -> int:
+    """Prints a line for each row."""
+    options = argparse.ArgumentParser(prog="python -m tests.faults", description="Put the promises to the test.")
+    options.add_argument("rows", nargs="*", type=int, choices=[[], *ROWS], metavar="ROW", help="all when left out")
+    options.add_argument("--short", action="store_true", help="as in the tests, in seconds")
+    chosen = options.parse_args()
+    all_kept = True
+    for number in chosen.rows or ROWS:
+        figure = tried(number, full=not chosen.short)
+        print(f"row {number} {'ok' if figure.kept else 'SHORT'} {figure.text}", flush=True)
+        all_kept &= figure.kept
+    return 0 if all_kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Rows 1 and 3: kill -9 of the game server, and of the store, while people play."""
+
+import asyncio
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from server.settings import Fsync
+from server.store.embedded import running
+from server.store.redis import RedisStore
+from tests.contracts.servers import RedisServer
+from tests.faults.figure import Figure, both, p99
+from tests.faults.playing import differences, playing
+from tests.support.serving import Served
+
+RESUMES_S = 5.0
+GOES_ON_S = 2.0
+
+
+# --- row 1 -------------------------------------------------------------------------------------------------------
+
+
+async def server_killed(server: Served, url_of: Callable[[], str], tables: int, kills: int) -> Figure:
+    """Kills the game server again and again, and starts it where it was."""
+    took_s: list[float] = []
+    async with playing(server.url, tables) as party:
+        for _ in range(kills):
+            await party.move_on(time.monotonic())
+            killed_s = time.monotonic()
+            await asyncio.to_thread(server.kill)
+            await asyncio.to_thread(server.start)
+            took_s += await party.move_on(killed_s)
+        seats = [(table.players, table.seats) for table in party.tables]
+        moved = sum(p.seat != seat for players, kept in seats for p, seat in zip(players, kept, strict=True))
+        held = len([table for table in party.tables if table.told.over])
+    async with RedisStore(url_of()) as store:
+        wrong = await differences(store, party)
+    slowest_s = p99(took_s)
+    text = (
+        f"{kills} kills under {tables} games: {len(wrong)} differences, {moved} seats lost, play resumed after "
+        f"{slowest_s:.2f} s at p99 (start included), games over at {held} tables"
+    )
+    return Figure(not wrong and not moved and slowest_s < RESUMES_S, "; ".join([text, *wrong[:3]]))
+
+
+def server_row(folder: Path, full: bool) -> Figure:
+    """One node over a real Redis, which stays; whoever takes its games up is the node that comes back."""
+    store = RedisServer(folder)
+    server = Served(folder, store.url, module="server")
+    server.start()
+    try:
+        return asyncio.run(server_killed(server, lambda: store.url, *((200, 20) if full else (3, 2))))
+    finally:
+        server.stop()
+        store.stop()
+
+
+# --- row 3 -------------------------------------------------------------------------------------------------------
+
+
+async def store_killed(
+    server: Served, url: str, recover: Callable[[], None], tables: int, kills: int
+) -> tuple[Figure, int]:
+    """Kills the store again and again; it comes back with what it has. Also gives how many tables were told to wait."""
+    rng = random.Random(3)
+    took_s: list[float] = []
+    async with playing(server.url, tables) as party:
+        for _ in range(kills):
+            await party.move_on(time.monotonic())
+            async with Redis.from_url(url) as redis:
+                os.kill(int((await redis.info("server"))["process_id"]), signal.SIGKILL)
+            await asyncio.sleep(rng.uniform(0.2, 2))
+            await asyncio.to_thread(recover)
+            took_s += await party.move_on(await _answering(url))
+        held_on = sum(table.told.held_on > 0 for table in party.tables)
+    async with RedisStore(url) as store:
+        wrong = await differences(store, party)
+    # A card lies for a while before the next, which is no waiting for the store.
+    slowest_s = p99(took_s)
+    text = f"{kills} kills: {len(wrong)} differences, on after {slowest_s:.2f} s at p99, {held_on} of {tables} held on"
+    return Figure(not wrong and slowest_s <= GOES_ON_S, "; ".join([text, *wrong[:3]])), held_on
+
+
+async def _answering(url: str) -> float:
+    """When the store answers again."""
+    while True:
+        with suppress(RedisError, OSError):
+            async with Redis.from_url(url) as redis:
+                await redis.ping()
+                return time.monotonic()
+        await asyncio.sleep(0.01)
+
+
+def store_row(folder: Path, full: bool) -> Figure:
+    """On each kind of server, in both ways to write."""
+    size = (8, 20) if full else (2, 1)
+    figures = []
+    ways: tuple[Fsync, ...] = ("everysec", "always")
+    for fsync in ways:
+        (place := folder / f"own-{fsync}").mkdir()
+        server = Served(place, module="server", SLAPJACK_FSYNC=fsync)
+        server.start()
+        try:
+            url = running(place / "data")
+            assert url is not None
+            figure, _ = asyncio.run(store_killed(server, url, lambda: None, *size))
+        finally:
+            server.stop()
+        figures.append(Figure(figure.kept, f"own server, {fsync}: {figure.text}"))
+        if fsync == "everysec" and not full:
+            continue  # this way a Redis may acknowledge what it has not written, while the disk is slow
+        (place := folder / f"redis-{fsync}").mkdir()
+        store = RedisServer(place, fsync)
+        server = Served(place, store.url, module="server")
+        server.start()
+        try:
+            figure, held_on = asyncio.run(store_killed(server, store.url, store.recover, *size))
+        finally:
+            server.stop()
+            store.stop()
+        # Our own comes back before some tables have noticed; this one was away for long enough.
+        figures.append(Figure(figure.kept and held_on == size[0], f"redis-server, {fsync}: {figure.text}"))
+    return both(figures)

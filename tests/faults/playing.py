@@ -1,0 +1,210 @@
+"""Tables at which bots play over real sockets, and a spectator at each who writes down all that the table is told.
+
+What a spectator has been told has been acknowledged: after any fault it must be in the journal, as it was told.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from clients.bots import Mind, play
+from clients.bots.mind import Policy
+from clients.sdk import NotAtTable, Player, connect, create_table
+from engine.cards import Chance, read_deck
+from engine.game import CardTurned, Game, GameOver, Step
+from engine.rules import GameName, Rules
+from engine.table import deal
+from server.journal import Dealt, Moved, read_entry
+from server.protocol import HoldOn, SeatId, SetRules, Stage, Update
+from server.store.board import By, Span
+from server.store.redis import RedisStore
+from tests.support.serving import TIMEOUT_S
+
+QUICK = Policy("plays on", 300, 60, turn_ms=300)
+RULES = Rules(min_show_ms=300, card_limit=40)
+CARDS = 52
+
+
+@dataclass
+class Told:
+    """What one table was told, and what about it cannot be."""
+
+    code: str
+    cards: dict[tuple[int, int], str] = field(default_factory=dict)
+    over: set[int] = field(default_factory=set)
+    held_on: int = 0
+    moved_s: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+    game: int = 0
+
+    def hear(self, told: object) -> None:
+        """Takes what the spectator was told."""
+        if isinstance(told, HoldOn):
+            self.held_on += told.on
+        if not isinstance(told, Update):
+            return
+        if told.table is not None:
+            self.game = told.table.game
+        for event in told.events:
+            if isinstance(event, CardTurned):
+                if (self.game, event.nth) in self.cards:
+                    self.wrong.append(f"{self.code}: card {event.nth} of game {self.game} was turned twice")
+                self.cards[self.game, event.nth] = event.face
+                self.moved_s = time.monotonic()
+            if isinstance(event, GameOver):
+                self.over.add(self.game)
+        if told.view is not None and told.view.pile + sum(seat.cards for seat in told.view.seats) != CARDS:
+            self.wrong.append(f"{self.code}: not {CARDS} cards in game {self.game}")
+
+
+@dataclass
+class Table:
+    """One table: its players, whose seats must stay theirs, and what was told there."""
+
+    told: Told
+    players: list[Player] = field(default_factory=list)
+    seats: list[SeatId | None] = field(default_factory=list)
+    watchers: list[Player] = field(default_factory=list)
+
+    @property
+    def everybody(self) -> list[Player]:
+        """All who see what happens."""
+        return [*self.players, *self.watchers]
+
+
+class Tables:
+    """Tables at which people play until this is left."""
+
+    def __init__(self) -> None:
+        self.tables: list[Table] = []
+        self._playing: list[asyncio.Task[None]] = []
+
+    async def open(self, url: str, at: str = "", *, seed: int) -> None:
+        """Opens one more and starts to play; the sockets go to `at`, where that is another address."""
+        code = await create_table(url)
+        there = at or url
+        told = Told(code)
+        table = Table(told)
+        started = asyncio.Event()
+        for nth in range(2):
+            self._playing.append(asyncio.create_task(self._sit(there, table, random.Random(seed * 2 + nth))))
+        self._playing.append(asyncio.create_task(self._watch(there, table, started)))
+        await asyncio.wait_for(started.wait(), TIMEOUT_S)
+        self.tables.append(table)
+
+    async def _sit(self, url: str, table: Table, luck: random.Random) -> None:
+        async with connect(url, table.told.code, name=f"Player {len(table.players)}", chance=luck.random) as player:
+            table.players.append(player)
+            table.seats.append(player.seat)
+            starting = asyncio.create_task(_start(player))
+            try:
+                await play(player, Mind(QUICK, luck))
+            finally:
+                starting.cancel()
+
+    async def _watch(self, url: str, table: Table, started: asyncio.Event) -> None:
+        async with connect(url, table.told.code, name="Watcher", watch=True) as watcher:
+            table.watchers.append(watcher)
+            started.set()
+            async for happening in watcher:
+                table.told.hear(happening)
+
+    async def move_on(self, since_s: float) -> list[float]:
+        """Waits until a card has been turned at each table since then.
+
+        Gives how long it took where a game was going on; elsewhere there was a break to wait for as well.
+        """
+        tables = [table for table in self.tables if table.told.game not in table.told.over]
+        async with asyncio.timeout(4 * TIMEOUT_S):
+            while any(table.told.moved_s <= since_s for table in self.tables):
+                for task in self._playing:
+                    if task.done():
+                        task.result()
+                await asyncio.sleep(0.005)
+        return [table.told.moved_s - since_s for table in tables]
+
+    async def leave(self) -> None:
+        """Everybody hangs up."""
+        for task in self._playing:
+            task.cancel()
+        for task in self._playing:
+            with suppress(asyncio.CancelledError, NotAtTable):
+                await task
+
+
+async def _start(player: Player) -> None:
+    """Starts whatever is to be started, for the host."""
+    with suppress(NotAtTable):
+        await player.until(lambda p: len(p.table.seats) == 2)
+        while True:
+            await player.until(lambda p: p.table.stage is Stage.LOBBY and is_host(p))
+            player.say(SetRules(RULES))
+            player.start()
+            await player.until(lambda p: p.table.stage is not Stage.LOBBY)
+
+
+def is_host(player: Player) -> bool:
+    return any(seat.host and seat.id == player.seat for seat in player.table.seats)
+
+
+@asynccontextmanager
+async def playing(url: str, tables: int, at: str = "") -> AsyncIterator[Tables]:
+    """So many tables, all of them in the middle of a game."""
+    running = Tables()
+    try:
+        for nth in range(tables):
+            await running.open(url, at, seed=nth)
+        await running.move_on(0.0)
+        yield running
+    finally:
+        await running.leave()
+
+
+async def differences(store: RedisStore, tables: Tables) -> list[str]:
+    """What the store has otherwise than the tables were told; nobody may play any more."""
+    await store.board.sweep()
+    wrong: list[str] = []
+    for table in tables.tables:
+        told = table.told
+        wrong += told.wrong
+        kept = cards_of(await store.journal(told.code))
+        first = min((game for game, _ in kept), default=0)
+        for (game, nth), face in told.cards.items():
+            if game >= first and kept.get((game, nth)) != face:
+                wrong.append(f"{told.code}: card {nth} of game {game} was {face}, and is {kept.get((game, nth))}")
+        record = await store.load_table(told.code)
+        assert record is not None
+        if told.over and max(told.over) > record.games:
+            wrong.append(f"{told.code}: game {max(told.over)} was over, and {record.games} have begun")
+        for seat in record.seats:
+            score = record.scores.get(seat.key_hash)
+            page = await store.board.page(GameName.SLAPJACK, Span.ALL, By.GAMES, 1, seat.key_hash)
+            counted = (page.you.games, page.you.wins) if page.you is not None else (0, 0)
+            scored = (score.games, score.wins) if score is not None else (0, 0)
+            if counted != scored:
+                wrong.append(f"{told.code}: {seat.name} has {scored} games and wins, and {counted} on the leaderboard")
+            if scored[0] < len(told.over):
+                wrong.append(f"{told.code}: {len(told.over)} games were over, and {seat.name} has played {scored[0]}")
+    return wrong
+
+
+def cards_of(journal: tuple[bytes, ...]) -> dict[tuple[int, int], str]:
+    """Every card that was turned, by game and number, as the journal has it."""
+    cards: dict[tuple[int, int], str] = {}
+    game: Game | None = None
+    for kept in journal:
+        match read_entry(kept):
+            case Dealt() as dealt:
+                people = tuple(seat.computer is None for seat in dealt.seats)
+                game = deal(dealt.rules, read_deck(dealt.deck), len(dealt.seats), dealt.dealer, people)
+            case Moved() as moved if game is not None:
+                step = game.step(moved.move, Chance(moved.chance))
+                assert isinstance(step, Step), step
+                for event in step.events:
+                    if isinstance(event, CardTurned):
+                        cards[moved.game, event.nth] = event.face
+                game = step.game
+    return cards
