@@ -70,12 +70,14 @@ class Chair:
         best_us = min(self.reactions_us, default=0)
         return Tally(len(self.reactions_us), average_us // 1000, best_us // 1000, self.wrong)
 
-    def take_path(self, path: Path) -> None:
-        """Takes what is proved of the path, and lets the table see the round trip when it is clearly another."""
+    def take_path(self, path: Path) -> bool:
+        """Takes what is proved of the path; True where the round trip is so clearly another that the table sees it."""
         self.path = path
         rtt_ms = round((path.rtt_us or 0) / 1000)
-        if abs(rtt_ms - self.told_rtt_ms) > max(10, self.told_rtt_ms // 3):
-            self.told_rtt_ms = rtt_ms
+        if abs(rtt_ms - self.told_rtt_ms) <= max(10, self.told_rtt_ms // 3):
+            return False
+        self.told_rtt_ms = rtt_ms
+        return True
 
 
 @dataclass(slots=True)

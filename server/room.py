@@ -20,7 +20,7 @@ from server.judge import Evidence
 from server.mail import ConnId, Effect, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
 from server.path import Path
-from server.play import Play
+from server.play import SILENT_TURNS, Play
 from server.ports import Luck
 from server.protocol import (
     MAX_SEATS,
@@ -83,6 +83,9 @@ SEND_MARGIN_US = 5_000
 
 MIN_KEY_LENGTH = 22
 
+QUIET = (Sync, Shown, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
+"""What people say most. Of itself it changes nothing at the table but the game."""
+
 
 class Room:
     """One table. One writer: everything that happens to it comes through `receive`, in order."""
@@ -129,6 +132,8 @@ class Room:
         self._born = record.born
         self._saved = record
         self._shown_table: TableView | None = None
+        # Whether more than the game may have changed, so that the table and its record have to be looked at again.
+        self._stirred = True
         self._taken_up = False
         if replayed is not None:
             self._take_up(replayed, at_us)
@@ -145,28 +150,36 @@ class Room:
             case Said(conn, message, person):
                 self._said(conn, message, person, at_us)
             case Forgotten(person):
+                self._stirred = True
                 self._forget(person)
             case Gone(conn):
+                self._stirred = True
                 self._lost(conn)
             case Ponged(conn, sent_us, kernel_rtt_us):
                 self._ponged(conn, sent_us, kernel_rtt_us)
-            case Stalled() | Woken():
+            case Stalled():
+                self._stirred = True
+            case Woken():
                 pass
             case _:
                 assert_never(happened)
         self._catch_up()
-        self._settle()
+        if self._stirred:
+            self._settle()
         self._keep()
+        self._stirred = False
         effects: list[Effect] = [*self._keeps, *self._effects]
         self._keeps, self._effects = [], []
         return effects
 
     def wake_at(self) -> int | None:
         """The instant from which `receive(Woken())` has something to do, None while only people can move it."""
-        instants = [self.next_deal_us or None, self._handover_us(), self._ping_us]
-        if self.play is not None and self.still_since_us is None:
-            instants.append(self.play.wake_at())
-        return min((instant for instant in instants if instant is not None), default=None)
+        play_us = self.play.wake_at() if self.play is not None and self.still_since_us is None else None
+        wake_us = self._ping_us
+        for instant_us in (self.next_deal_us or None, self._handover_us(), play_us):
+            if instant_us is not None and (wake_us is None or instant_us < wake_us):
+                wake_us = instant_us
+        return wake_us
 
     @property
     def overturned(self) -> int:
@@ -194,7 +207,7 @@ class Room:
 
     def _keep(self) -> None:
         """Puts what has changed since the last time into one change, which is kept all of it or not at all."""
-        record = self.record()
+        record = self.record() if self._stirred else self._saved
         changed = record if record != self._saved else None
         if changed is None and not self._entries and self._result is None:
             return
@@ -276,7 +289,8 @@ class Room:
         guest.path = guest.path.ponged(sent_us, self._now_us, kernel_rtt_us)
         if guest.chair is None:
             return
-        guest.chair.take_path(guest.path)
+        if guest.chair.take_path(guest.path):
+            self._stirred = True
         if self.play is not None and guest.chair.place is not None and self.still_since_us is None:
             self.play.ponged(guest.chair.place, self._now_us)
             self._tell_play()
@@ -286,12 +300,15 @@ class Room:
         if self.play is None:
             return
         still = self.paused or not self._anybody()
-        if still and self.still_since_us is None:
+        if still == (self.still_since_us is not None):
+            return
+        self._stirred = True
+        if self.still_since_us is None:
             self.play.settle(at_us)
             self._tell_play()
             if self.play is not None:
                 self.still_since_us = at_us
-        elif not still and self.still_since_us is not None:
+        else:
             self.play.shift(at_us - self.still_since_us)
             self.still_since_us = None
             self.play.presence_changed(at_us)
@@ -307,6 +324,8 @@ class Room:
 
     def _said(self, conn: ConnId, message: FromPhone, person: str, at_us: int) -> None:
         guest = self.guests.get(conn)
+        if not isinstance(message, QUIET):
+            self._stirred = True
         if isinstance(message, Join):
             if guest is not None:
                 self._refuse(conn, message, Why.ALREADY_JOINED)
@@ -421,6 +440,7 @@ class Room:
         self._presence_changed()
 
     def _presence_changed(self) -> None:
+        self._stirred = True
         self._stand_still(self._now_us)
         if self.play is not None and self.still_since_us is None:
             self.play.presence_changed(self._now_us)
@@ -446,6 +466,7 @@ class Room:
     def _pass_host(self) -> None:
         heir = self._heir()
         assert heir is not None
+        self._stirred = True
         self.rightful_host = self.rightful_host or self.host
         self.host = heir.id
         self.host_away_us = None
@@ -675,6 +696,7 @@ class Room:
         return len(self.chairs) in self.rules.seats() and self._anybody()
 
     def _deal(self, at_us: int) -> None:
+        self._stirred = True
         self.chairs = [chair for chair in self.chairs if not chair.gone]
         for place, chair in enumerate(self.chairs):
             chair.place = Seat(place)
@@ -727,6 +749,8 @@ class Room:
             self._n += 1
             h = happening
             self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
+        if happenings and any(chair.silent_turns >= SILENT_TURNS for chair in self.chairs):
+            self._stirred = True
         if ending is not None:
             self._end_game()
 
@@ -769,6 +793,7 @@ class Room:
 
     def _end_game(self) -> None:
         assert self.play is not None
+        self._stirred = True
         self._overturned += self.play.overturned
         self.play = None
         self.paused = False
@@ -801,14 +826,15 @@ class Room:
         self._settle_table()
 
     def _settle_table(self, but: ConnId | None = None) -> None:
-        table = self._table()
+        table = self.table()
         if table == self._shown_table:
             return
         self._shown_table = table
         self._n += 1
         self._tell_everybody(Update(self._n, 0, table=table), but)
 
-    def _table(self) -> TableView:
+    def table(self) -> TableView:
+        """The table as everybody sees it."""
         return TableView(
             code=self.code,
             stage=self.stage,
@@ -847,7 +873,7 @@ class Room:
 
     def _show_all(self, conn: ConnId) -> None:
         """The whole table and game, for somebody who has just come in; held like the last card if that is to come."""
-        table = self._table()
+        table = self.table()
         view = self.play.game.view() if self.play is not None else None
         question = self.play.question if self.play is not None else None
         show_at_us = self.play.shown_us if self.play is not None and view is not None and view.turned else 0

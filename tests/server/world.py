@@ -384,7 +384,7 @@ class Table:
         here = [phone for phone in self.phones if phone.joined and phone.closed is None]
         assert len({phone.n for phone in here}) <= 1, "somebody knows less than another"
         for phone in here:
-            assert phone.seen == here[0].seen
+            assert phone.seen == self.room.table()
             assert phone.question == here[0].question
             assert phone.seen is not None
             if phone.seen.stage == "playing":
