@@ -129,6 +129,7 @@ class Play:
         played_us: int = 0,
     ) -> None:
         self.game = game
+        self.due = game.due()
         self.rules = rules
         self.number = number
         self.players = players
@@ -170,14 +171,12 @@ class Play:
             return refusal
         self.players[seat].silent_turns = self.players[seat].silent_turns + 1 if auto else 0
         self._held[seat] = move
-        due = self.game.due()
-        if due.contest and self.contest is not None:
+        if self.due.contest and self.contest is not None:
             cover = self._weigh(seat, reaction_us, at_us, cover=True)
             # Its moment is not before the card on top has had its time (R3a), and it has no handicap (R32).
             moment_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
             cover = msgspec.structs.replace(cover, accepted_us=moment_us, handicap_us=0)
             self.contest = self.contest.hear(cover, at_us)
-            self._plan_contest()
             self._close_if_due(at_us)
         else:
             self.timers["held", seat, nth] = self._moment_us(at_us)
@@ -209,7 +208,6 @@ class Play:
                 self.contest = self.contest.hear(self._weigh(seat, reaction_us, at_us), at_us)
                 if move.called or not self.rules.call:
                     self.contest = self.contest.hear_call(seat)
-                self._plan_contest()
                 self._close_if_due(at_us)
         return None
 
@@ -225,7 +223,6 @@ class Play:
             self._time_held(at_us)
         elif self.contest is not None and self.contest.nth == nth and self._in_time(self.contest, seat, at_us):
             self.contest = self.contest.hear_call(seat)
-            self._plan_contest()
             self._close_if_due(at_us)
         return None
 
@@ -304,14 +301,14 @@ class Play:
     def presence_changed(self, at_us: int) -> None:
         """Phones are gone or back: their turns come sooner or later from now on (R24)."""
         if self.contest is not None:
-            self.contest = self.contest.among(self._rivals(self.game.due()))
+            self.contest = self.contest.among(self._rivals(self.due))
         self._plan(at_us)
         self._plan_contest()
 
     @property
     def over(self) -> bool:
         """Whether the game has been won."""
-        return self.game.due().wait is Wait.OVER
+        return self.due.wait is Wait.OVER
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -419,7 +416,9 @@ class Play:
                 self.timers["held", seat, move.nth] = self._moment_us(at_us)
                 self._turn_if_due(seat, move.nth, at_us)
 
-    def _would_refuse(self, move: AnyMove) -> Refusal | None:
+    def _would_refuse(self, move: Turn) -> Refusal | None:
+        if move.seat in self.due.turners and move.nth == self.due.nth:
+            return None
         outcome = self.game.step(move, NO_CHANCE)
         return outcome if isinstance(outcome, Refusal) else None
 
@@ -429,6 +428,7 @@ class Play:
         if isinstance(outcome, Refusal):
             return outcome
         self.game = outcome.game
+        self.due = self.game.due()
         self._moves += 1
         if verdict is not None:
             self.entries.append(Judged(verdict, tuple(self._evidence)))
@@ -469,8 +469,8 @@ class Play:
 
     def _plan(self, at_us: int) -> None:
         """Sets the timers that the game's state asks for and takes away those it does not."""
-        due = self.game.due()
-        if due.wait is Wait.OVER:
+        due = self.due
+        if self.over:
             self.timers.clear()
             self._held.clear()
             self.contest = None
@@ -556,7 +556,7 @@ class Play:
 
     def shown(self, seat: Seat, nth: int, late_us: int) -> None:
         """A phone says how long after its moment it painted the card on top."""
-        if nth == self.game.due().nth - 1:
+        if nth == self.due.nth - 1:
             self._late.setdefault(seat, late_us)
 
     def ponged(self, seat: Seat, at_us: int) -> None:
@@ -566,7 +566,6 @@ class Play:
             return
         mark_us = judge.watermark_us(self.shown_us, self._late.get(seat), path.rtt_us, path.answered_us)
         self.contest = contest.hear_mark(seat, mark_us + self.players[seat].handicap_ms * 1000)
-        self._plan_contest()
         self._close_if_due(at_us)
 
     def _ping(self, at_us: int) -> None:
@@ -577,21 +576,19 @@ class Play:
         likely = self.contest.heard or at_us - self.shown_us < LIKELY_US
         self.timers[PINGING] = at_us + (judge.PING_US if likely else PING_SELDOM_US)
 
-    def _plan_contest(self) -> None:
-        closes_us = self.contest.closes_us() if self.contest is not None else None
-        if closes_us is None or self._asked is not None:
+    def _plan_contest(self) -> int | None:
+        """Sets the timer for the verdict; gives the instant, None while there is nothing to decide."""
+        closes_us = self.contest.closes_us() if self.contest is not None and self._asked is None else None
+        if closes_us is None:
             self.timers.pop(CLOSING, None)
         else:
             self.timers[CLOSING] = closes_us
+        return closes_us
 
     def _close_if_due(self, at_us: int) -> None:
-        if self.contest is None or self._asked is not None:
-            return
-        closes_us = self.contest.closes_us()
-        if closes_us is None or closes_us > at_us:
-            self._plan_contest()
-            return
-        self._close(self.contest, at_us)
+        closes_us = self._plan_contest()
+        if closes_us is not None and closes_us <= at_us and self.contest is not None:
+            self._close(self.contest, at_us)
 
     def _close(self, contest: judge.Contest, at_us: int, *, ask: bool = True) -> None:
         self.timers.pop(CLOSING, None)

@@ -137,6 +137,7 @@ class Room:
         self._taken_up = False
         if replayed is not None:
             self._take_up(replayed, at_us)
+        self._wake_us = self._due_us()
 
     # --- the way in ----------------------------------------------------------------------------------------------
 
@@ -145,7 +146,8 @@ class Room:
         self._now_us = max(self._now_us, at_us)
         if isinstance(happened, Stalled):
             self._stalled(happened.since_us)
-        self._catch_up()
+        if self._wake_us is not None and self._wake_us <= self._now_us:
+            self._catch_up()
         match happened:
             case Said(conn, message, person):
                 self._said(conn, message, person, at_us)
@@ -166,6 +168,7 @@ class Room:
         self._catch_up()
         if self._stirred:
             self._settle()
+            self._wake_us = self._due_us()
         self._keep()
         self._stirred = False
         effects: list[Effect] = [*self._keeps, *self._effects]
@@ -174,12 +177,7 @@ class Room:
 
     def wake_at(self) -> int | None:
         """The instant from which `receive(Woken())` has something to do, None while only people can move it."""
-        play_us = self.play.wake_at() if self.play is not None and self.still_since_us is None else None
-        wake_us = self._ping_us
-        for instant_us in (self.next_deal_us or None, self._handover_us(), play_us):
-            if instant_us is not None and (wake_us is None or instant_us < wake_us):
-                wake_us = instant_us
-        return wake_us
+        return self._wake_us
 
     @property
     def overturned(self) -> int:
@@ -255,7 +253,7 @@ class Room:
 
     def _catch_up(self) -> None:
         """Does what was due by now, each thing as of its own moment."""
-        while (due_us := self.wake_at()) is not None and due_us <= self._now_us:
+        while (due_us := self._due_us()) is not None and due_us <= self._now_us:
             if due_us == self._ping_us:
                 self._ping_all()
             elif due_us == self._handover_us():
@@ -267,6 +265,16 @@ class Room:
                 self.play.wake(due_us)
                 self._tell_play()
                 self._stand_still(due_us)
+
+        self._wake_us = due_us
+
+    def _due_us(self) -> int | None:
+        play_us = self.play.wake_at() if self.play is not None and self.still_since_us is None else None
+        due_us = self._ping_us
+        for instant_us in (self.next_deal_us or None, self._handover_us(), play_us):
+            if instant_us is not None and (due_us is None or instant_us < due_us):
+                due_us = instant_us
+        return due_us
 
     def _ping_all(self) -> None:
         """Keeps every phone's path known; the game asks more often while it matters."""
@@ -733,6 +741,8 @@ class Room:
             conns = (self.chairs[seat].conn for seat in self.play.pings)
             self._effects.append(Ping(tuple(conn for conn in conns if conn is not None)))
             self.play.pings.clear()
+        if not self.play.happenings:
+            return
         self._entries += self.play.entries
         self.play.entries.clear()
         happenings, self.play.happenings = self.play.happenings, []
@@ -749,7 +759,7 @@ class Room:
             self._n += 1
             h = happening
             self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
-        if happenings and any(chair.silent_turns >= SILENT_TURNS for chair in self.chairs):
+        if any(chair.silent_turns >= SILENT_TURNS for chair in self.chairs):
             self._stirred = True
         if ending is not None:
             self._end_game()
