@@ -116,7 +116,7 @@ class Board:
     async def announce(self, code: str) -> int:
         """Says that this table is about to have a result waiting. Gives the time, in seconds since 1970."""
         now_s = await self._line.now_s()
-        await self._line.answer(self._redis.zadd(DUE, {code: now_s}), DUE)
+        await self._line.ask(lambda pipe: pipe.zadd(DUE, {code: now_s}), DUE)
         return now_s
 
     async def drain(self, code: str) -> bool:
@@ -125,7 +125,7 @@ class Board:
         Raises `BadRecord` for what cannot be read, which stays, after the rest has been counted.
         """
         outbox, bad = outbox_key(code), ""
-        waiting = await self._line.answer(self._redis.hgetall(outbox), outbox)
+        waiting = await self._line.ask(lambda pipe: pipe.hgetall(outbox), outbox)
         for packed_id, packed in waiting.items():
             try:
                 finished = msgspec.msgpack.decode(packed, type=Finished)

@@ -1,18 +1,24 @@
 """The line to a Redis (7 or newer) or Valkey server: connections, time-outs, scripts, and what goes wrong with them.
 
 The only page that knows the client library. Knows no key and nothing of what is kept.
+
+What a thousand rooms ask in the same moment goes out together, for a journey of its own would cost each of them a tenth
+of a millisecond of this process, and, where every write waits for the disk, a turn at the disk.
 """
 
+import asyncio
+import hashlib
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.client import Pipeline
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.commands.core import AsyncScript
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.maint_notifications import MaintNotificationsConfig
 
 from server.store.port import BadRecord, Fenced, StoreDown
@@ -21,6 +27,12 @@ MAX_CONNECTIONS = 16
 ANSWER_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 2.0
 FREE_CONNECTION_TIMEOUT_S = 2.0
+BATCHES = 2
+"""So many batches may be under way; whoever asks meanwhile waits for the next."""
+LARGEST_BATCH = 500
+
+Command = Callable[[Pipeline], object]
+"""Puts one command into a pipeline."""
 
 Script = Callable[[Sequence[str] | Sequence[bytes], Sequence[bytes | str | int]], Awaitable[Any]]
 """Runs a script with these keys and arguments; raises as `Line.answer` does, and what the script itself says."""
@@ -36,26 +48,20 @@ class Line:
         parts = urlsplit(url)
         self.where = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
         self._now_s = now_s
-        # redis-py would repeat a write that timed out, so that it counts twice: here an unanswered write is an error.
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=MAX_CONNECTIONS,
-            timeout=FREE_CONNECTION_TIMEOUT_S,
-            socket_timeout=ANSWER_TIMEOUT_S,
-            socket_connect_timeout=CONNECT_TIMEOUT_S,
-            retry=Retry(NoBackoff(), 0),
-            retry_on_error=[],
-            # While it listens for these it hands out connections that the server has closed.
-            maint_notifications_config=MaintNotificationsConfig(enabled=False),
-        )
-        self.redis = Redis.from_pool(pool)
+        self.redis = _connected(url, MAX_CONNECTIONS)
+        self._for_batches = _connected(url, BATCHES)
+        self._scripts: list[bytes] = []
+        self._waiting: deque[tuple[Command, asyncio.Future[Any]]] = deque()
+        self._batches: set[asyncio.Task[None]] = set()
 
     def script(self, name: str) -> Script:
         """The script `name`.lua beside this page."""
-        script: AsyncScript = self.redis.register_script((files("server.store") / f"{name}.lua").read_bytes())
+        text = (files("server.store") / f"{name}.lua").read_bytes()
+        sha = hashlib.sha1(text, usedforsecurity=False).hexdigest()
+        self._scripts.append(text)
 
         async def run(keys: Sequence[str] | Sequence[bytes], arguments: Sequence[bytes | str | int]) -> Any:
-            answer = await self.answer(script(keys=keys, args=arguments), keys[0])
+            answer = await self.ask(lambda pipe: pipe.evalsha(sha, len(keys), *keys, *arguments), keys[0])
             match answer:
                 case [b"FENCED", bytes() as stands]:
                     raise Fenced(f"{_shown(keys[0])}: the journal stands at {stands.decode()}")
@@ -65,6 +71,73 @@ class Line:
                     return answer
 
         return run
+
+    async def ask(self, command: Command, key: str | bytes) -> Any:
+        """What the server answers to one command about `key`, which goes out with what others ask; raises as `answer`.
+
+        Whoever stops waiting leaves nothing half-read. But the command may have been carried out, as with `StoreDown`.
+        """
+        return await self.answer(self._asked(command), key)
+
+    async def ask_all(self, commands: Sequence[Command], key: str | bytes) -> list[Any]:
+        """The same for several that do not depend on each other."""
+        answers: list[Any] = await self.answer(asyncio.gather(*map(self._asked, commands)), key)
+        return answers
+
+    def _asked(self, command: Command) -> "asyncio.Future[Any]":
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, answer))
+        if len(self._batches) < BATCHES:
+            batches = asyncio.create_task(self._send_batches())
+            self._batches.add(batches)
+            batches.add_done_callback(self._batches.discard)
+        return answer
+
+    async def _send_batches(self) -> None:
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
+            batch = [(command, answer) for command, answer in batch if not answer.done()]
+            try:
+                told = await self._sent([command for command, _ in batch])
+            except BaseException as wrong:
+                # Whoever waits for the next would only meet the same, each after a time-out.
+                batch += self._waiting
+                self._waiting.clear()
+                for _, answer in batch:
+                    if not answer.done():
+                        answer.set_exception(
+                            wrong if isinstance(wrong, Exception) else RedisError("the line is closed")
+                        )
+                if not isinstance(wrong, Exception):
+                    raise
+                continue
+            for (_, answer), found in zip(batch, told, strict=True):
+                if answer.done():
+                    continue
+                if isinstance(found, Exception):
+                    answer.set_exception(found)
+                else:
+                    answer.set_result(found)
+
+    async def _sent(self, commands: Sequence[Command]) -> list[Any]:
+        """What the server answers to each, exceptions among it."""
+        if not commands:
+            return []
+        async with self._for_batches.pipeline(transaction=False) as pipe:
+            for command in commands:
+                command(pipe)
+            told: list[Any] = await pipe.execute(raise_on_error=False)
+        unknown = [nth for nth, found in enumerate(told) if isinstance(found, NoScriptError)]
+        if unknown:
+            async with self._for_batches.pipeline(transaction=False) as pipe:
+                for text in self._scripts:
+                    pipe.script_load(text)
+                for nth in unknown:
+                    commands[nth](pipe)
+                again = await pipe.execute(raise_on_error=False)
+            for nth, found in zip(unknown, again[len(self._scripts) :], strict=True):
+                told[nth] = found
+        return told
 
     async def answer(self, answer: Awaitable[Any], key: str | bytes) -> Any:
         """What the server answers about `key`; raises `StoreDown`, and `BadRecord` for a value of another type."""
@@ -82,16 +155,36 @@ class Line:
         """The wall clock, in whole seconds since 1970."""
         if self._now_s is not None:
             return self._now_s()
-        seconds, _ = await self.answer(self.redis.time(), "TIME")
+        seconds, _ = await self.ask(lambda pipe: pipe.time(), "TIME")
         return int(seconds)
 
     async def ping(self) -> None:
         """Returns when the server answers."""
-        await self.answer(self.redis.ping(), "PING")
+        await self.ask(lambda pipe: pipe.ping(), "PING")
 
     async def close(self) -> None:
         """Lets go of the connections."""
+        for batches in self._batches:
+            batches.cancel()
+        await asyncio.gather(*self._batches, return_exceptions=True)
+        await self._for_batches.aclose()
         await self.redis.aclose()
+
+
+def _connected(url: str, connections: int) -> "Redis":
+    # redis-py would repeat a write that timed out, so that it counts twice: here an unanswered write is an error.
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=connections,
+        timeout=FREE_CONNECTION_TIMEOUT_S,
+        socket_timeout=ANSWER_TIMEOUT_S,
+        socket_connect_timeout=CONNECT_TIMEOUT_S,
+        retry=Retry(NoBackoff(), 0),
+        retry_on_error=[],
+        # While it listens for these it hands out connections that the server has closed.
+        maint_notifications_config=MaintNotificationsConfig(enabled=False),
+    )
+    return Redis.from_pool(pool)
 
 
 def _shown(key: str | bytes) -> str:

@@ -12,7 +12,7 @@ secret of their first device, and shares no name with anybody, whatever they cal
 from collections.abc import Iterable
 
 from engine.game import Value
-from server.store.line import Line
+from server.store.line import Command, Line
 
 PERSON_LENGTH = 64
 """A person's name is the hex SHA-256 of a secret."""
@@ -41,7 +41,7 @@ class People:
     async def person_of(self, key_hash: str) -> str:
         """The person that a device's secret belongs to: the hash itself, until the device was linked to another."""
         key = _device(key_hash)
-        person = await self._line.answer(self._redis.getex(key, ex=self._keep_s), key)
+        person = await self._line.ask(lambda pipe: pipe.getex(key, ex=self._keep_s), key)
         return key_hash if person is None else str(person.decode())
 
     async def look(self, person: str) -> Person:
@@ -68,12 +68,13 @@ class People:
 
     async def sat_down(self, code: str, people: Iterable[str]) -> None:
         """These people have something at this table, so that it can be found when one of them wants to be forgotten."""
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for person in people:
-                pipe.sadd(_of(person, "tables"), code)
-                pipe.expire(_of(person, "tables"), self._keep_s)
-            if len(pipe):
-                await self._line.answer(pipe.execute(), "slapjack:{person}:tables")
+        commands: list[Command] = []
+        for person in people:
+            commands += self._at_table(_of(person, "tables"), code)
+        await self._line.ask_all(commands, "slapjack:{person}:tables")
+
+    def _at_table(self, key: str, code: str) -> list[Command]:
+        return [lambda pipe: pipe.sadd(key, code), lambda pipe: pipe.expire(key, self._keep_s)]
 
     async def tables(self, person: str) -> list[str]:
         """The codes of all tables that a person has had a seat at, some of which may be gone."""

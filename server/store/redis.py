@@ -56,7 +56,6 @@ class RedisStore(Store):
         self, url: str, *, keep_days: int = 365, keep_journal_days: int = 30, now_s: Callable[[], int] | None = None
     ) -> None:
         self.line = Line(url, now_s)
-        self._redis = self.line.redis
         self._keep_s = keep_days * DAY_S
         self._keep_journal_s = keep_journal_days * DAY_S
         self._open_script = self.line.script("open_table")
@@ -67,13 +66,13 @@ class RedisStore(Store):
     async def create_table(self, record: TableRecord) -> bool:
         """Keeps a new table; False, and nothing changed, when the code is taken."""
         key = table_key(record.code)
-        made = self._redis.set(key, msgspec.msgpack.encode(record), nx=True, ex=self._keep_s)
-        return await self.line.answer(made, key) is not None
+        packed = msgspec.msgpack.encode(record)
+        return await self.line.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=self._keep_s), key) is not None
 
     async def load_table(self, code: str) -> TableRecord | None:
         """The table of that code; raises `BadRecord`."""
         key = table_key(code)
-        kept = await self.line.answer(self._redis.get(key), key)
+        kept = await self.line.ask(lambda pipe: pipe.get(key), key)
         return None if kept is None else _read(key, code, kept)
 
     async def open_table(self, code: str) -> Opened | None:
@@ -94,7 +93,7 @@ class RedisStore(Store):
         key = table_keys(code)[2]
         # Not by the client's own method, which makes a mapping of an entry's fields, of which many have the same name.
         return _entries(
-            await self.line.answer(self._redis.eval("return redis.call('XRANGE', KEYS[1], '-', '+')", 1, key), key)
+            await self.line.answer(self.line.redis.eval("return redis.call('XRANGE', KEYS[1], '-', '+')", 1, key), key)
         )
 
     async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:

@@ -18,7 +18,7 @@ from server.store.board import By, Span
 from server.store.port import BadRecord, Change, Fenced, StoreDown
 from server.store.redis import DAY_S, GAMES_KEPT, RedisStore, table_key, table_keys
 from tests.contracts.servers import RedisServer, Server
-from tests.contracts.tables import BEN, CODE, a_result, a_table, owner, played
+from tests.contracts.tables import BEN, CODE, Owner, a_result, a_table, owner, played
 from tests.support.serving import TIMEOUT_S
 
 TABLE, MARKS, JOURNAL, RESULTS = table_keys(CODE)
@@ -75,6 +75,52 @@ async def test_more_tables_at_once_than_connections(store: RedisStore) -> None:
     codes = [f"T{nth:05}" for nth in range(20 * line.MAX_CONNECTIONS)]
     assert all(await asyncio.gather(*(store.create_table(a_table(code)) for code in codes)))
     assert await asyncio.gather(*(store.load_table(code) for code in codes)) == [a_table(code) for code in codes]
+
+
+async def test_many_tables_at_once_all_get_their_turn(store: RedisStore) -> None:
+    """Where every write waits for the disk, a connection for each would leave some waiting until they give up."""
+    keepers = await asyncio.gather(*(owner(store, f"T{nth:05}") for nth in range(200)))
+
+    async def play(keeper: Owner) -> None:
+        for nth in range(20):
+            await keeper.keeps(b"%d" % nth)
+
+    await asyncio.gather(*map(play, keepers))
+    for nth in range(200):
+        assert await store.journal(f"T{nth:05}") == tuple(b"%d" % move for move in range(20))
+
+
+async def test_what_goes_out_together_is_answered_each_for_itself(store: RedisStore, redis: "Redis") -> None:
+    await redis.rpush(table_key("BAD222"), "somebody", "else's")
+    keeper = await owner(store)
+    await store.open_table(CODE)
+    good, bad, none, fenced = await asyncio.gather(
+        store.load_table(CODE),
+        store.load_table("BAD222"),
+        store.load_table("NONE22"),
+        keeper.keeps(b"move"),
+        return_exceptions=True,
+    )
+    assert good == a_table()
+    assert isinstance(bad, BadRecord)
+    assert none is None
+    assert isinstance(fenced, Fenced)
+
+
+async def test_a_store_that_is_closed_lets_nobody_wait(server: Server, redis: "Redis") -> None:
+    store = RedisStore(server.url)
+    pid = await server_pid(redis)
+    await store.ping()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        waiting = asyncio.create_task(store.ping())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await store.close()
+        with pytest.raises(StoreDown):
+            await waiting
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 # --- changes -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -36,7 +37,10 @@ class FailingLine(Line):
         if self.after:
             await super().answer(answer, key)
         else:
-            asyncio.ensure_future(answer).cancel()
+            unasked = asyncio.ensure_future(answer)
+            unasked.cancel()
+            with suppress(asyncio.CancelledError):
+                await unasked
         raise Crash
 
 
