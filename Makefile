@@ -75,6 +75,11 @@ faults: .venv/develop.done ## Put the promises about faults to the test, for hal
 	@sh tools/system.sh
 	$(python) -m tests.faults
 
+.PHONY: webkit
+webkit: .venv/develop.done .venv/node.done ## Join, turn, slap and reconnect in WebKitGTK; needs webkit2gtk-driver and xvfb
+	@$(python) tools/web.py build
+	$(python) -m tests.browser.webkit_smoke
+
 .PHONY: playouts
 playouts: .venv/develop.done ## Play many games against the rules, for ten minutes
 	$(python) -m tests.bench.playouts 600
