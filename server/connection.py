@@ -97,7 +97,7 @@ class Door:
         json = _speaks_json(socket)
         connection = Connection(ConnId(next(self._ids)), link, room, _is_direct(socket, address), self._settings, json)
         room.connect(connection.id, JsonPhone(link) if json else link)
-        link.attach(connection.receive, connection.ponged)
+        link.attach(connection.receive, connection.ponged, connection.afford)
         late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
         try:
             # This way comes what was sent before the link was attached, and the end.
@@ -163,9 +163,7 @@ class Connection:
         """Takes a frame that arrived at `arrived_us`: decodes it and drops it into the room's mailbox."""
         if self._link.closing:
             return
-        if not self._bucket.take(arrived_us):
-            self._link.hang_up(Closing.TOO_MANY, "too many messages")
-        elif text and not self._json:
+        if text and not self._json:
             self._link.hang_up(Closing.MALFORMED, "a text frame: messages are msgpack in binary frames")
         elif self._json and not text:
             self._link.hang_up(Closing.MALFORMED, "a binary frame: on this socket messages are JSON in text frames")
@@ -177,6 +175,13 @@ class Connection:
                 return
             self._asked_to_join = self._asked_to_join or isinstance(message, Join)
             self._room.hear(self.id, message, arrived_us)
+
+    def afford(self, now_us: int) -> bool:
+        """Whether this phone may say one more thing; the socket is closed where it has said too much."""
+        if self._bucket.take(now_us):
+            return True
+        self._link.hang_up(Closing.TOO_MANY, "too many messages")
+        return False
 
     def ponged(self, sent_us: int, arrived_us: int) -> None:
         """A ping came back; pongs do not count as messages, there are no more of them than we asked for."""

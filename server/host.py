@@ -109,7 +109,8 @@ class Mailbox:
             if (phone := self._phones.pop(conn, None)) is not None:
                 phone.hang_up(Closing.STORE_DOWN, "the score book does not answer: try again in a moment")
             return
-        self._post(Said(conn, join, person), arrived_us)
+        if conn in self._phones:  # and not a socket that has gone meanwhile, whose seat would stay with a ghost
+            self._post(Said(conn, join, person), arrived_us)
 
     def forget(self, person: str) -> None:
         """A person wants to be forgotten."""
@@ -151,7 +152,7 @@ class Mailbox:
                 self._carry_out(self.room.receive(*self._inbox.popleft()))
         except Exception:
             self._fail()
-        if self._keeping is None and not self._stopped:
+        if not self._stopped:
             self._set_alarm()
 
     def _fail(self) -> None:
@@ -167,7 +168,8 @@ class Mailbox:
 
     def _set_alarm(self) -> None:
         """Has the room woken when it wants to be. An alarm that rings too early is set again then."""
-        wake_us = self.room.wake_at()
+        # While a change is being kept the room waits, but a card that is on its way must not.
+        wake_us = self.room.wake_at() if self._keeping is None else None
         for held in self._held.values():
             wake_us = held[0][0] if wake_us is None else min(wake_us, held[0][0])
         if wake_us is None or (self._alarm is not None and self._alarm_us <= wake_us):
@@ -181,7 +183,7 @@ class Mailbox:
         self._alarm = None
         self._send_held()
         now_us = self._clock.now_us()
-        if (wake_us := self.room.wake_at()) is not None and wake_us <= now_us:
+        if self._keeping is None and (wake_us := self.room.wake_at()) is not None and wake_us <= now_us:
             self._inbox.append((Woken(), now_us))
         self._work()
 

@@ -32,7 +32,7 @@ MOST_PINGS = 256
 
 
 # First bytes of frames (RFC 6455 section 5.2): all in one piece, no extension, and what it is.
-TEXT, BINARY, PING, PONG = 0x81, 0x82, 0x89, 0x8A
+TEXT, BINARY, CLOSE, PING, PONG = 0x81, 0x82, 0x88, 0x89, 0x8A
 MASKED = 0x80
 LONG, LONGER = 126, 127
 """Lengths that say that the length follows in two bytes, or in eight."""
@@ -68,15 +68,23 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self._pings: dict[bytes, int] = {}
         self._arrived_us = 0
         self._piece = b""
+        self._afford: Callable[[int], bool] = lambda _: True
 
-    def attach(self, receive: Callable[[bytes, int, bool], None], ponged: Callable[[int, int], None]) -> None:
+    def attach(
+        self,
+        receive: Callable[[bytes, int, bool], None],
+        ponged: Callable[[int, int], None],
+        afford: Callable[[int], bool],
+    ) -> None:
         """From now on gives messages to `receive`, and pongs to `ponged`.
 
         `receive` gets a message, the instant of its arrival, and whether it was text; `ponged` the instant at which the
-        ping was sent, and that at which its pong arrived.
+        ping was sent, and that at which its pong arrived. `afford` is asked for every frame but the pongs that were
+        asked for, with the instant: pieces and pings cost as much as messages. When it says no, nothing more is heard.
         """
         self._receive = receive
         self._ponged = ponged
+        self._afford = afford
 
     def handle_connect(self, event: Request) -> None:
         """Lets the application find this link in its scope."""
@@ -111,19 +119,42 @@ class LinkProtocol(WebSocketsSansIOProtocol):
                     super().data_received(data[at:])
                     return
                 break
-            if not (masked and self._take(head, data[start:body], data[body : body + length])):
-                super().data_received(data[at : body + length])
+            if not (masked and self._is_answer(head, data[start:body], data[body : body + length])):
+                if self.closing and head != CLOSE:
+                    at = body + length
+                    continue
+                if not self._afford(self._arrived_us):
+                    self._piece = b""
+                    self.transport.pause_reading()
+                    return
+                if not (masked and self._take(head, data[start:body], data[body : body + length])):
+                    super().data_received(data[at : body + length])
+                    if self.transport.get_write_buffer_size() > self.outbox_bytes:
+                        self.transport.abort()  # it asks to be answered and does not read
+                        return
             at = body + length
         self._piece = data[at:]
 
     def _take(self, head: int, mask: bytes, data: bytes) -> bool:
-        """Hands over a message or a pong that is one whole frame; False where it is for the parser."""
-        if self._receive is None or self.conn.state is not State.OPEN or self.conn.current_size is not None:
+        """Hands over a message that is one whole frame; False where it is for the parser."""
+        if self._receive is None or not self._between_messages() or head not in (BINARY, TEXT):
             return False
-        if head in (BINARY, TEXT) and len(data) <= self.config.ws_max_size:
-            self._receive(apply_mask(data, mask), self._arrived_us, head == TEXT)
-            return True
-        return head == PONG and len(data) == PING_BYTES and self._answered(apply_mask(data, mask))
+        if len(data) > self.config.ws_max_size:
+            return False
+        self._receive(apply_mask(data, mask), self._arrived_us, head == TEXT)
+        return True
+
+    def _is_answer(self, head: int, mask: bytes, data: bytes) -> bool:
+        """Takes the pong to a ping of ours."""
+        return (
+            head == PONG
+            and len(data) == PING_BYTES
+            and self._between_messages()
+            and self._answered(apply_mask(data, mask))
+        )
+
+    def _between_messages(self) -> bool:
+        return self.conn.state is State.OPEN and self.conn.current_size is None
 
     def send_receive_event_to_app(self) -> None:
         """Hands a message over on the spot."""

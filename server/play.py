@@ -217,6 +217,9 @@ class Play:
             return self._hand(seat, nth, reaction_us, Side.NONE, at_us)
         if not self.rules.call:
             return Refusal(Reason.NOTHING_TO_SLAP, "R13")
+        top = self.game.due().nth - 1
+        if nth not in (top, top - 1):
+            return Refusal(Reason.NO_SUCH_CARD, "R13")
         self._calls[seat, nth] = at_us
         if self.timers.pop(("call", seat, nth), None) is not None:
             self._step(Slap(seat, nth, called=True), at_us)

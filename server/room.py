@@ -12,7 +12,7 @@ from typing import assert_never
 import msgspec
 
 from engine.cards import deck_text, full_deck, shuffled
-from engine.game import GameOver, Refusal, Seat, Status, WrongSlap
+from engine.game import End, GameOver, Refusal, Seat, Status, WrongSlap
 from engine.table import deal
 from server.chair import REACT_EVERY_US, Chair, Guest
 from server.journal import AnyEntry, Dealt, Replayed, write_entry
@@ -378,7 +378,7 @@ class Room:
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
         chair = None if join.watch else self._chair_of(key_hash)
         if chair is None:
-            refusal = self._newcomer_refused(join)
+            refusal = self._newcomer_refused(join, known=self._chair_of(key_hash) is not None)
             if refusal is not None:
                 self._refuse(conn, join, refusal[0], detail=refusal[1])
                 return
@@ -399,8 +399,8 @@ class Room:
     def _chair_of(self, key_hash: str) -> Chair | None:
         return next((c for c in self.chairs if c.record.key_hash == key_hash and not c.gone), None)
 
-    def _newcomer_refused(self, join: Join) -> tuple[Why, str] | None:
-        if self.locked:
+    def _newcomer_refused(self, join: Join, known: bool = False) -> tuple[Why, str] | None:
+        if self.locked and not known:
             return Why.TABLE_LOCKED, "the host has locked this table"
         if not join.watch and len(self.chairs) >= MAX_SEATS:
             return Why.TABLE_FULL, "every seat at this table is taken"
@@ -495,6 +495,8 @@ class Room:
             # While the game stands still, so does its time.
             self.play.leave(chair.place, self._now_us if self.still_since_us is None else self.still_since_us)
             self._tell_play()
+        if chair.computer is not None:
+            self.scores.forget(chair.id)
         if self.play is None or chair.place is None:
             self.chairs = [c for c in self.chairs if c is not chair]
         self._stand_still(self._now_us)
@@ -581,13 +583,19 @@ class Room:
     def _point(self, guest: Guest, question: int, seat: Seat) -> Why | None:
         if self.play is None:
             return Why.NOT_PLAYING
-        place = guest.chair.place if guest.chair is not None else None
+        chair = guest.chair or self._chair_of(guest.key_hash)  # nobody judges their own hand from a second screen
+        place = chair.place if chair is not None else None
         if place is not None and self.play.game.view().seats[place].status is not Status.OUT:
             return Why.NO_QUESTION
         if not self.play.point(question, seat, self._now_us):
             return Why.NO_QUESTION
         self._tell_play()
         return None
+
+    def _looks_on(self, guest: Guest) -> bool:
+        """Whether somebody is not in this game, on this screen or another."""
+        chair = guest.chair or self._chair_of(guest.key_hash)
+        return chair is None or chair.place is None
 
     def _react(self, guest: Guest, emoji: Emoji) -> Why | None:
         if not self.rules.reactions:
@@ -793,8 +801,13 @@ class Room:
             people=tuple(
                 Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
             ),
-            ranked=self.ranked and len(people) > 1 and not self.play.rules.calm,
+            ranked=self.ranked and len(people) > 1 and not self.play.rules.calm and not self._cut_short(ending),
         )
+
+    def _cut_short(self, ending: GameOver) -> bool:
+        """Whether the host ended it before a deck's worth of cards was turned: no game for a leaderboard."""
+        assert self.play is not None
+        return ending.end is End.HOST and self.play.game.view().turned < len(full_deck())
 
     def _tell_host(self, marked: Chair) -> None:
         host = self._chair(self.host) if self.host is not None else None
@@ -830,7 +843,7 @@ class Room:
         elif self.host_away_us is None:
             self.host_away_us = self._now_us
         if self.play is not None:
-            self.play.spectators = sum(g.chair is None or g.chair.place is None for g in self.guests.values())
+            self.play.spectators = sum(self._looks_on(guest) for guest in self.guests.values())
         if not self.guests:
             self._ping_us = None
         self._settle_table()
@@ -888,7 +901,10 @@ class Room:
         question = self.play.question if self.play is not None else None
         show_at_us = self.play.shown_us if self.play is not None and view is not None and view.turned else 0
         show_at_us = show_at_us if show_at_us > self._now_us else 0
-        self._effects.append(Tell((conn,), Update(self._n, show_at_us, view=view, question=question, table=table)))
+        # Whoever comes between a card's turning and its moment gets it no sooner than the others (R3).
+        send_at_us = (show_at_us - SEND_MARGIN_US,) if show_at_us else ()
+        whole = Update(self._n, show_at_us, view=view, question=question, table=table)
+        self._effects.append(Tell((conn,), whole, send_at_us))
         guest = self.guests[conn]
         if guest.chair is not None and guest.chair.id == self.host:
             for chair in self.chairs:

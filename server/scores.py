@@ -1,7 +1,7 @@
 """The win scores of a table: standings, tournaments to so many wins, and those that have ended (R28, R29)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 from server.chair import Chair
@@ -20,7 +20,6 @@ class ScoreBook:
     scores: dict[str, Score]
     first_to: int
     archive: tuple[Tournament, ...]
-    champions: frozenset[str] = field(default=frozenset())
 
     @classmethod
     def of(cls, record: TableRecord) -> Self:
@@ -37,18 +36,23 @@ class ScoreBook:
             before = self.scores.get(chair.score_key, Score("", ""))
             wins = before.wins + (chair in winners)
             self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
-        first = (chair.score_key for chair in winners if self.first_to and self.wins(chair.score_key) >= self.first_to)
-        self.champions = frozenset(first)
+
+    @property
+    def champions(self) -> frozenset[str]:
+        """Who has won the tournament; it lasts until the next begins, whoever sleeps or restarts meanwhile (R29)."""
+        if not self.first_to:
+            return frozenset()
+        return frozenset(key for key, score in self.scores.items() if score.wins >= self.first_to)
 
     def begin(self) -> None:
         """Where somebody has become champion, puts the scores into the archive and begins again at nothing (R29)."""
         if self.champions:
             ended = Tournament(max(score.games for score in self.scores.values()), self.scores)
             self.archive = (*self.archive, ended)[-ARCHIVE:]
-            self.scores, self.champions = {}, frozenset()
+            self.scores = {}
 
     def forget(self, person: str) -> None:
-        """Takes a person out, of the ended tournaments too."""
+        """Takes somebody out, of the ended tournaments too."""
         self.scores.pop(person, None)
         self.archive = tuple(
             Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})

@@ -70,6 +70,7 @@ class Wire:
         self.pongs: list[tuple[int, int]] = []
         self.scope: dict[str, Any] = {}
         self.ended = asyncio.Event()
+        self.tokens = 1_000
         config = Config(
             self._app, ws_max_size=MAX_FRAME_BYTES, ws_per_message_deflate=False, log_config=None, interface="asgi3"
         )
@@ -78,6 +79,12 @@ class Wire:
         self.link: LinkProtocol = protocol(config, ServerState(), {})
         self.link.connection_made(self.transport)
 
+    def _afford(self, _now_us: int) -> bool:
+        self.tokens -= 1
+        if self.tokens < 0:
+            self.link.hang_up(4429, "too many messages")
+        return self.tokens >= 0
+
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         self.scope = scope
         await receive()
@@ -85,6 +92,7 @@ class Wire:
         scope["extensions"][SCOPE_KEY].attach(
             lambda data, at_us, text: self.got.append((data, at_us, text)),
             lambda sent_us, at_us: self.pongs.append((sent_us, at_us)),
+            self._afford,
         )
         while (await receive())["type"] != "websocket.disconnect":
             pass
@@ -308,3 +316,31 @@ async def test_a_close_by_the_peer_ends_the_application(wire: Wire) -> None:
     assert wire.ended.is_set()
     wire.say(Opcode.BINARY, b"slap")
     assert wire.link.write(frame_of(b"x"))
+
+
+@pytest.mark.parametrize(
+    ("opcode", "fin"), [(Opcode.PING, True), (Opcode.CONT, False), (Opcode.PONG, True), (Opcode.BINARY, True)]
+)
+async def test_pieces_pings_and_strange_pongs_cost_as_much_as_messages(wire: Wire, opcode: Opcode, fin: bool) -> None:
+    """Else a phone that says nothing could keep the parser, and every table with it, busy."""
+    wire.say(Opcode.BINARY, b"begun", fin=False) if opcode is Opcode.CONT else None
+    wire.tokens = 5
+    flood = Frame(opcode, b"", fin=fin).serialize(mask=True) * 10_000
+    wire.link.data_received(flood)
+    assert wire.tokens == -1, "the rest is not even looked at"
+    assert wire.transport.paused, "and nothing more is read"
+    assert (4429).to_bytes(2) in bytes(wire.transport.written)
+
+
+async def test_pongs_that_were_asked_for_are_free(wire: Wire) -> None:
+    wire.link.ping()
+    wire.tokens = 0
+    wire.say(Opcode.PONG, wire.pinged()[0])
+    assert len(wire.pongs) == 1
+    assert not wire.link.closing
+
+
+async def test_whoever_asks_to_be_answered_and_does_not_read_is_cut(wire: Wire) -> None:
+    wire.transport.waiting = OUTBOX_BYTES + 1
+    wire.say(Opcode.PING, b"?" * 125)
+    assert wire.transport.aborted

@@ -8,9 +8,11 @@ import pytest
 from engine.cards import deck_text
 from engine.game import Seat, Side
 from engine.rules import GameName, JudgeOf, Penalty, Rules
+from server.mail import Said, Tell
 from server.protocol import (
     AddComputer,
     EndGame,
+    Join,
     Pause,
     Point,
     Question,
@@ -21,7 +23,9 @@ from server.protocol import (
     Rename,
     SetHandicap,
     Stage,
+    Update,
 )
+from server.room import SEND_MARGIN_US
 from tests.server.world import Phone, Table, a_deck
 
 CALM = Rules(calm=True)
@@ -1419,3 +1423,35 @@ def test_r32_nobody_waits_for_a_hand_that_its_handicap_keeps_from_being_first() 
     table.after(2, 300)
     assert table["Ann"].slap() is None
     assert table.news() == ["Ann wins 2 on card 2"]
+
+
+def test_r18_nobody_judges_their_own_hand_from_a_second_screen() -> None:
+    """A television with the same key watches, and still it is the same person."""
+    table = Table("Ann", "Ben", rules=Rules(judge=JudgeOf.TABLE))
+    screen = table.phone("Ann's screen")
+    assert screen.join(key=table["Ann"].key, watch=True) is None
+    table.start("5H JS")
+    table.turn_cards(2)
+    table.after(2, 450)
+    assert table["Ann"].slap(reaction_ms=450) is None
+    assert table["Ben"].slap(reaction_ms=452) is None
+    table.later(1_000)
+    assert table["Ann"].question is None, "nobody is there to ask"
+    assert [verdict.winner for verdict in table.verdicts] == [0]
+    assert refused(screen.say(Point(2, Seat(0)))) == ("no_question", "")
+
+
+def test_r3_whoever_comes_between_a_turn_and_its_moment_gets_the_card_no_sooner() -> None:
+    table = Table("Ann", "Ben", rules=Rules(min_show_ms=300), rtt_ms={"Ben": 400})
+    table.start("5H JS")
+    table.later(3_000)
+    while table.turner() != "Ann":
+        table.later(100)
+    assert table["Ann"].turn() is None
+    play = table.room.play
+    assert play is not None
+    assert play.shown_us > table.now_us, "its moment is still to come"
+    late = table.phone("Late")
+    effects = table.room.receive(Said(late.conn, Join("Late", "🦊", watch=True)), table.now_us)
+    whole = [e for e in effects if isinstance(e, Tell) and isinstance(e.message, Update) and e.message.view]
+    assert [tell.send_at_us for tell in whole] == [(play.shown_us - SEND_MARGIN_US,)]

@@ -18,6 +18,15 @@ def play_a_game(table: Table) -> None:
     table.command(EndGame())
 
 
+def whole_game(table: Table) -> None:
+    """Lets a deck's worth of cards be turned, or the game end by itself."""
+    while table.room.play is not None and table.room.play.game.view().turned < 52:
+        for phone in table.phones:
+            phone.carry_on()
+            phone.turn()
+        table.later(1_000)
+
+
 def wins(table: Table) -> dict[str, int]:
     seen = table["Ann"].seen
     assert seen is not None
@@ -69,6 +78,21 @@ def test_r29_a_tournament_is_open_ended_by_default() -> None:
     assert sum(wins(table).values()) >= 6
 
 
+def test_r29_a_champion_outlives_sleep_and_restart() -> None:
+    table = Table("Ann", "Ben")
+    table.command(SetTable(first_to=1))
+    play_a_game(table)
+    table.crash()
+    table["Ann"].come_back()
+    table["Ben"].come_back()
+    seen = table["Ann"].seen
+    assert seen is not None
+    assert len(seen.champions) == 1
+    table.command(Start())
+    assert len(table.saved.archive) == 1
+    assert table.saved.scores == {}
+
+
 @pytest.mark.parametrize(
     ("people", "computers", "rules", "ranked"),
     [
@@ -88,12 +112,21 @@ def test_r30_which_games_count_on_the_leaderboard(
         table.command(AddComputer())
     table.command(SetRules(rules))
     table.start(TIE)
+    whole_game(table)
     table.command(EndGame())
-    (result,) = table.results
+    result = table.results[0]
     assert result.ranked is ranked
     assert result.game == rules.game
     assert {person.name for person in result.people} == set(people)
     assert sum(score.games for score in table.saved.scores.values()) == len(people) + computers
+
+
+def test_r30_a_game_cut_short_by_the_host_is_none_for_the_leaderboard() -> None:
+    """Else a loop of start and end would be the best player of all."""
+    table = Table("Ann", "Ben")
+    table.start(TIE)
+    table.command(EndGame())
+    assert [result.ranked for result in table.results] == [False]
 
 
 def test_r30_a_table_may_opt_out() -> None:

@@ -35,7 +35,7 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import Rules
-from server.journal import replay
+from server.host import taken_up
 from server.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
 from server.play import FIRST_CARD_US
 from server.protocol import (
@@ -320,7 +320,7 @@ class Table:
 
     def crash(self) -> None:
         """The server is killed and started again: all that is left is what was kept, and every phone has lost it."""
-        self.room = Room(self.saved, self.luck, replayed=replay(self.journal), at_us=self.now_us)
+        self.room = Room(self.saved, self.luck, replayed=taken_up(CODE, self.journal), at_us=self.now_us)
         self._pongs.clear()
         self._seen = None
         self._n = 0
