@@ -23,9 +23,9 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The machine's own Chromium."""
+    """The machine's own Chromium. Not for the whole session: while it runs no other test can have an event loop."""
     assert (ROOT / "clients" / "web" / "dist" / "index.html").is_file(), "the page has not been built: make page"
     binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert binary, "no Chromium on this machine: make test installs it"
