@@ -88,12 +88,17 @@ class Line:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, answer))
         if len(self._batches) < BATCHES:
-            batches = asyncio.create_task(self._send_batches())
-            self._batches.add(batches)
-            batches.add_done_callback(self._batches.discard)
+            self._batches.add(asyncio.create_task(self._send_batches()))
         return answer
 
     async def _send_batches(self) -> None:
+        try:
+            await self._send_waiting()
+        finally:
+            # Not a moment later: whoever asks then would wait for a batch that is no more.
+            self._batches -= {asyncio.current_task()}
+
+    async def _send_waiting(self) -> None:
         while self._waiting:
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
             batch = [(command, answer) for command, answer in batch if not answer.done()]
