@@ -142,6 +142,7 @@ async def test_an_export_while_people_play_is_a_store_as_it_could_have_been(
             await keeper.keeps(b"%d" % games, deals=True)
             result = a_result(games, played(ANNA, True, 300), played(BEN), code=code)
             await keeper.keeps(b"over", record=a_table(code, games=games), result=result)
+            await asyncio.sleep(0.005)
 
     playing = [asyncio.create_task(play(code)) for code in codes]
     most = 0

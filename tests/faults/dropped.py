@@ -33,12 +33,12 @@ class Proxy:
         there, back = await asyncio.open_connection("127.0.0.1", self._port)
         pair = (writer, back)
         self._pairs.add(pair)
+        ways = [asyncio.create_task(self._carry(reader, back)), asyncio.create_task(self._carry(there, writer))]
         try:
-            await asyncio.wait(
-                [asyncio.create_task(self._carry(reader, back)), asyncio.create_task(self._carry(there, writer))],
-                return_when=asyncio.FIRST_COMPLETED,
-            )
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            for way in ways:
+                way.cancel()
             self._pairs.discard(pair)
             for each in pair:
                 self._cut_after.pop(each, None)
@@ -46,7 +46,7 @@ class Proxy:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
-            while piece := await reader.read(65536):
+            while (piece := await reader.read(65536)) and not writer.is_closing():
                 left = self._cut_after.get(writer)
                 if left is not None and len(piece) >= left:
                     writer.write(piece[:left])  # a frame begins and does not end

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from clients.bots import Mind, play
 from clients.bots.mind import Policy
-from clients.sdk import NotAtTable, Player, connect, create_table
+from clients.sdk import NotAtTable, Player, ServerGone, connect, create_table
 from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, GameOver, Step
 from engine.rules import GameName, Rules
@@ -84,7 +84,7 @@ class Tables:
 
     async def open(self, url: str, at: str = "", *, seed: int) -> None:
         """Opens one more and starts to play; the sockets go to `at`, where that is another address."""
-        code = await create_table(url)
+        code = await _new_table(url)
         there = at or url
         told = Told(code)
         table = Table(told)
@@ -133,6 +133,15 @@ class Tables:
         for task in self._playing:
             with suppress(asyncio.CancelledError, NotAtTable):
                 await task
+
+
+async def _new_table(url: str) -> str:
+    """The code of a new table; on a machine that has much to do a store may take longer than it should."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while True:
+            with suppress(ServerGone):
+                return await create_table(url)
+            await asyncio.sleep(0.5)
 
 
 async def _start(player: Player) -> None:

@@ -1,5 +1,9 @@
 """The leaderboard over HTTP (R30): what may be asked, and who is asking."""
 
+import asyncio
+import json
+import urllib.request
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -8,8 +12,10 @@ import pytest
 from server.people import hash_of
 from server.store.board import PAGE_ROWS
 from server.store.port import Change, Played, Result, TableRecord
+from server.store.redis import RedisStore
 from tests.server.web import Web
 from tests.server.world import CODE, Table
+from tests.support.serving import redis, served, wait_for
 
 
 async def over(web: Web, *people: Played, game: str = "slapjack") -> None:
@@ -98,3 +104,27 @@ async def test_a_foreign_key_in_the_store_is_an_error_of_ours_and_is_left_alone(
     answer = await web.browser().get("/api/leaderboard")
     assert (answer.status_code, answer.json()["error"]) == (500, "bad_record")
     assert await web.redis.get("slapjack:{slapjack}:all:wins") == b"somebody else's"
+
+
+def test_what_a_crash_left_uncounted_is_counted_at_the_next_start(tmp_path: Path) -> None:
+    person = "a1" * 32
+
+    async def leave(url: str) -> None:
+        async with RedisStore(url) as store:
+            await store.create_table(TableRecord(CODE, Table().saved.rules))
+            opened = await store.open_table(CODE)
+            assert opened is not None
+            await store.board.pause_counting()
+            result = Result("r1", CODE, "slapjack", (Played(person, "Anna", "🦊", True),), True)
+            await store.keep(CODE, opened.epoch, 1, Change(result=result))
+            await store.board.count_again()
+
+    with redis(tmp_path) as url:
+        asyncio.run(leave(url))
+        with served(tmp_path, url, module="server") as server:
+
+            def counted() -> bool:
+                with urllib.request.urlopen(f"{server.url}/api/leaderboard", timeout=5) as answer:
+                    return bool(json.load(answer)["people"] == 1)
+
+            wait_for(counted, "the result to be counted")
