@@ -19,6 +19,7 @@ from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, write
 from server.room import Room
 from server.store.port import Change, Fenced, Store, StoreDown, TableRecord
+from server.strain import Strain
 
 log = logging.getLogger("slapjack.host")
 
@@ -27,6 +28,9 @@ SLEEP_AFTER_S = 600.0
 
 GRAIN_US = 1_000
 """Timers are no finer than this, so what is due sooner is sent at once."""
+
+LOOK_US = 100_000
+"""How often the loop is looked at."""
 
 FIRST_RETRY_S = 0.1
 LONGEST_RETRY_S = 1.0
@@ -277,11 +281,15 @@ class Host:
         self._luck = luck
         self._max_tables = max_tables
         self._max_spectators = max_spectators
+        self._strain = Strain()
+        self._look: asyncio.TimerHandle | None = None
         self._rooms: dict[str, Mailbox] = {}
         self._opening: dict[str, asyncio.Future[Mailbox | None]] = {}
 
     async def create(self) -> str:
         """Keeps a new table under a free code and gives the code; raises `ServerFull` and `StoreDown`."""
+        if self._strain.full:
+            raise ServerFull("those who play here need all of this server")
         self._make_room()
         while True:
             code = new_code(self._luck)
@@ -319,6 +327,8 @@ class Host:
 
     async def close(self) -> None:
         """Stops every room."""
+        if self._look is not None:
+            self._look.cancel()
         keeping = [task for room in list(self._rooms.values()) if (task := room.stop()) is not None]
         await asyncio.gather(*keeping, return_exceptions=True)
 
@@ -330,9 +340,22 @@ class Host:
         if opened is None:
             return None
         replayed = taken_up(code, opened.journal)
-        room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us())
+        room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us(), self._strain)
         self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self._forget)
+        if self._look is None:
+            self._look_later()
         return self._rooms[code]
+
+    def _look_later(self) -> None:
+        due_us = self._clock.now_us() + LOOK_US
+        self._look = asyncio.get_running_loop().call_later(LOOK_US / 1e6, self._look_now, due_us)
+
+    def _look_now(self, due_us: int) -> None:
+        """Sees how late the loop is with what is due, for as long as there is a room."""
+        self._strain.saw(self._clock.now_us() - due_us)
+        self._look = None
+        if self._rooms:
+            self._look_later()
 
     def _make_room(self) -> None:
         """Lets a table that nobody is at go to sleep, so that there is place for another."""

@@ -42,6 +42,7 @@ from server.path import Path
 from server.ports import Luck
 from server.protocol import Hand, Question, Verdict, Why
 from server.store.port import Computer
+from server.strain import AT_EASE, Strain
 
 AUTO_TURN_US = 15_000_000
 AUTO_TURN_AWAY_US = 4_000_000
@@ -124,6 +125,7 @@ class Play:
         luck: Luck,
         *,
         at_us: int,
+        strain: Strain = AT_EASE,
         show_jacks: bool = False,
         moves: int = 0,
         played_us: int = 0,
@@ -141,6 +143,7 @@ class Play:
         self.question: Question | None = None
         self.contest: judge.Contest | None = None
         self._luck = luck
+        self._strain = strain
         self._held: dict[Seat, Turn] = {}
         self._reacted: dict[Seat, int] = {}
         self._late: dict[Seat, int] = {}
@@ -209,6 +212,7 @@ class Play:
                 if move.called or not self.rules.call:
                     self.contest = self.contest.hear_call(seat)
                 self._close_if_due(at_us)
+                self._ping(at_us)
         return None
 
     def call(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Refusal | Why | None:
@@ -217,7 +221,7 @@ class Play:
             return self._hand(seat, nth, reaction_us, Side.NONE, at_us)
         if not self.rules.call:
             return Refusal(Reason.NOTHING_TO_SLAP, "R13")
-        top = self.game.due().nth - 1
+        top = self.due.nth - 1
         if nth not in (top, top - 1):
             return Refusal(Reason.NO_SUCH_CARD, "R13")
         self._calls[seat, nth] = at_us
@@ -555,7 +559,9 @@ class Play:
         for player in self.players:
             player.credit_us = judge.refilled(player.credit_us)
         if self.contest.rivals - computers:
-            self.timers[PINGING] = self.shown_us
+            # A hand that gets here before that is for the card before, and no ping will make it another.
+            usual_us = max(player.path.usual_us for player in self.players)
+            self.timers[PINGING] = self.shown_us + max(0, judge.FLOOR_US - 2 * usual_us - judge.PING_US)
 
     def shown(self, seat: Seat, nth: int, late_us: int) -> None:
         """A phone says how long after its moment it painted the card on top."""
@@ -572,12 +578,31 @@ class Play:
         self._close_if_due(at_us)
 
     def _ping(self, at_us: int) -> None:
-        """Asks every phone that may still be earlier, often while hands are likely, seldom when the table sleeps."""
-        if self.contest is None or self._asked is not None:
+        """Asks every phone that may still be earlier, often while hands are likely, seldom when the table sleeps.
+
+        Once there is a hand, it asks again at the moment from which an answer is the last that the dealer needs; and
+        under strain not before.
+        """
+        contest = self.contest
+        if contest is None or self._asked is not None:
             return
-        self.pings.extend(sorted(self.contest.open_to() - self.contest.local))
-        likely = self.contest.heard or at_us - self.shown_us < LIKELY_US
-        self.timers[PINGING] = at_us + (judge.PING_US if likely else PING_SELDOM_US)
+        likely = contest.heard or at_us - self.shown_us < LIKELY_US
+        next_us = at_us + (round(judge.PING_US * self._strain.seldom) if likely else PING_SELDOM_US)
+        for seat in sorted(contest.open_to() - contest.local):
+            short_us = self._short_us(seat, contest, at_us) if contest.heard else 0
+            if short_us <= 0 or self._strain.seldom == 1:
+                self.pings.append(seat)
+            if short_us > 0:
+                next_us = min(next_us, at_us + short_us)
+        self.timers[PINGING] = next_us
+
+    def _short_us(self, seat: Seat, contest: judge.Contest, at_us: int) -> int:
+        """How long after `at_us` a ping must leave for its pong to say that nothing earlier can come from there."""
+        rtt_us = self.players[seat].path.rtt_us
+        if rtt_us is None:
+            return 0
+        mark_us = judge.watermark_us(self.shown_us, self._late.get(seat), rtt_us, at_us)
+        return contest.heard[0].hand.accepted_us - mark_us - self.players[seat].handicap_ms * 1000
 
     def _plan_contest(self) -> int | None:
         """Sets the timer for the verdict; gives the instant, None while there is nothing to decide."""

@@ -68,6 +68,7 @@ from server.protocol import (
 )
 from server.scores import ScoreBook
 from server.store.port import Change, Computer, Played, Result, SeatRecord, TableRecord
+from server.strain import AT_EASE, Strain
 
 BREAK_US = 3_000_000
 HOST_AWAY_US = 30_000_000
@@ -97,6 +98,7 @@ class Room:
         max_spectators: int = 200,
         replayed: Replayed | None = None,
         at_us: int = 0,
+        strain: Strain = AT_EASE,
     ) -> None:
         self.code = record.code
         self.rules = record.rules
@@ -118,6 +120,7 @@ class Room:
         self.host_away_us: int | None = None
         self.rightful_host: SeatId | None = None
         self._luck = luck
+        self._strain = strain
         self._max_spectators = max_spectators
         self._overturned = 0
         self._n = 0
@@ -230,6 +233,7 @@ class Room:
             tuple(dealt),
             self._luck,
             at_us=at_us,
+            strain=self._strain,
             moves=replayed.moves,
             played_us=replayed.played_us,
         )
@@ -286,7 +290,8 @@ class Room:
             return
         self._effects.append(Ping(tuple(self.guests)))
         self._newcomer_pings = max(0, self._newcomer_pings - 1)
-        pace_us = PING_PLAYING_US if self.play is not None and self.still_since_us is None else PING_IDLE_US
+        playing = self.play is not None and self.still_since_us is None
+        pace_us = min(PING_IDLE_US, round(PING_PLAYING_US * self._strain.seldom)) if playing else PING_IDLE_US
         self._ping_us = self._now_us + (PING_NEWCOMER_US if self._newcomer_pings else pace_us)
 
     def _ponged(self, conn: ConnId, sent_us: int, kernel_rtt_us: int | None) -> None:
@@ -735,7 +740,14 @@ class Room:
         game = deal(self.rules, deck, len(ids), Seat(dealer), tuple(seat.computer is None for seat in seats))
         show_jacks = self.rules.show_jacks and self.games == 1
         self.play = Play(
-            game, self.rules, self.games, tuple(self.chairs), self._luck, at_us=at_us, show_jacks=show_jacks
+            game,
+            self.rules,
+            self.games,
+            tuple(self.chairs),
+            self._luck,
+            at_us=at_us,
+            strain=self._strain,
+            show_jacks=show_jacks,
         )
         self._settle_table()
         self._tell_play()

@@ -592,6 +592,24 @@ async def test_a_server_carries_so_many_tables(world: World) -> None:
 
 
 @in_a_world
+async def test_a_server_that_cannot_keep_up_takes_no_new_table_and_goes_on_with_those_it_has(world: World) -> None:
+    mailbox, (ann,) = await world.table("Ann")
+    sleeping = await world.host.create()
+    for _ in range(10):
+        await later(0.09)
+        world.clock.now_s += 0.03  # a step that takes so long
+    with pytest.raises(ServerFull):
+        await world.host.create()
+    assert await world.host.open(mailbox.room.code) is mailbox
+    assert await world.host.open(sleeping) is not None
+    ann.say(Sync(1))
+    await settled()
+    assert ann.last(Synced) == Synced(1, world.clock.now_us())
+    await later(2)
+    await world.host.create()
+
+
+@in_a_world
 async def test_a_server_carries_no_more_when_all_come_at_once(world: World) -> None:
     codes = [await world.host.create() for _ in range(4)]
     host = world.new_host(max_tables=2)

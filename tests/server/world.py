@@ -62,6 +62,7 @@ from server.protocol import (
 )
 from server.room import Room
 from server.store.port import Change, Result, TableRecord
+from server.strain import AT_EASE, Strain
 
 MS = 1_000
 S = 1_000_000
@@ -238,12 +239,14 @@ class Table:
         seed: int = 1,
         max_spectators: int = 200,
         rtt_ms: Mapping[str, int] | None = None,
+        strain: Strain = AT_EASE,
     ) -> None:
         self.luck = FakeLuck(seed)
         self.now_us = 1_000 * S
         self.zero_us = self.now_us
         self.saved = record or TableRecord(CODE, rules or Rules())
-        self.room = Room(self.saved, self.luck, max_spectators)
+        self.room = Room(self.saved, self.luck, max_spectators, strain=strain)
+        self.pings = 0
         self.journal: list[bytes] = []
         self.results: list[Result] = []
         self.phones: list[Phone] = []
@@ -362,6 +365,7 @@ class Table:
                     for conn in conns:
                         self._by_conn[conn].hear(message)
                 case Ping(conns):
+                    self.pings += len(conns)
                     for phone in (self._by_conn[conn] for conn in conns):
                         if phone.answers and phone.ponged_us + phone.pong_every_ms * MS <= self.now_us:
                             phone.ponged_us = self.now_us

@@ -1,0 +1,84 @@
+"""How hard a server has to work, and what it then does less often: phones are asked more seldom, new tables wait."""
+
+import pytest
+
+from server.protocol import Shown
+from server.strain import EASY_US, FULL_US, LOOKS, MOST_SELDOM, Strain
+from tests.server.world import MS, Table
+
+NAMES = ("Ann", "Ben", "Cleo", "Dan")
+
+
+def seen(*lags_us: int) -> Strain:
+    strain = Strain()
+    for lag_us in lags_us:
+        strain.saw(lag_us)
+    return strain
+
+
+def test_a_loop_at_ease_may_do_everything() -> None:
+    strain = seen(*[EASY_US] * LOOKS)
+    assert strain.seldom == 1
+    assert not strain.full
+
+
+def test_one_long_step_is_no_strain() -> None:
+    """A collection of garbage, say."""
+    strain = seen(*[0] * LOOKS, 50 * FULL_US)
+    assert strain.seldom == 1
+    assert not strain.full
+
+
+def test_the_later_the_loop_the_more_seldom_and_then_it_is_full() -> None:
+    assert seen(*[2 * EASY_US] * LOOKS).seldom == 2
+    assert not seen(*[FULL_US] * LOOKS).full
+    strain = seen(*[100 * FULL_US] * LOOKS)
+    assert strain.seldom == MOST_SELDOM
+    assert strain.full
+
+
+def test_it_passes() -> None:
+    strain = seen(*[10 * FULL_US] * LOOKS, *[0] * LOOKS)
+    assert strain.seldom == 1
+    assert not strain.full
+
+
+def contest(strain: Strain, rtt_ms: int = 20) -> tuple[int, int]:
+    """How many pings a contest takes and how long its verdict, in ms from the first hand; all slap, 60 ms apart."""
+    table = Table(*NAMES, rtt_ms=dict.fromkeys(NAMES, rtt_ms), strain=strain)
+    table.later(3_000)
+    table.start(first="JS 4H")
+    table.turn_cards(1)
+    for phone in table.phones:
+        phone.say(Shown(table.game, 1, 0))
+    table.pings = 0
+    for number, name in enumerate(NAMES):
+        table.after(1, 200 + 60 * number)
+        if table.verdicts:
+            break
+        table[name].slap(reaction_ms=200 + 60 * number - rtt_ms // 2)
+    table.after(1, 900)
+    assert table.verdicts[0].winner is not None
+    return table.pings, table.verdicts[0].wait_us // MS
+
+
+def test_r4_under_strain_phones_are_asked_more_seldom_and_the_verdict_is_the_same() -> None:
+    at_ease, waited_ms = contest(Strain())
+    strained, waited_strained_ms = contest(seen(*[100 * FULL_US] * LOOKS))
+    assert strained < at_ease / 3
+    # The ping that decides leaves at its own moment, however seldom the others.
+    assert abs(waited_strained_ms - waited_ms) <= 10
+
+
+@pytest.mark.parametrize("rtt_ms", [0, 20, 150])
+def test_nobody_is_asked_before_a_hand_can_be_meant_for_the_card(rtt_ms: int) -> None:
+    """R4: a reaction below a tenth of a second is none, so no ping is needed to disprove it."""
+    table = Table(*NAMES, rtt_ms=dict.fromkeys(NAMES, rtt_ms))
+    table.later(3_000)
+    table.start(first="JS 4H")
+    table.turn_cards(1)
+    table.pings = 0
+    table.after(1, max(0, 85 - 2 * rtt_ms))
+    assert table.pings <= len(NAMES), "but for those that every phone gets each second"
+    table.after(1, 400)
+    assert table.pings >= 10 * len(NAMES)
