@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import segno
 import uvicorn
@@ -27,6 +27,7 @@ from engine.cards import CHANCE_BYTES, Chance
 from server import __version__
 from server.app import build_app
 from server.command import Failed, export_to, import_from, tell_verdicts
+from server.doctor import findings, in_words, look_at_store
 from server.lan import lan_address
 from server.link import link_protocol
 from server.ports import Clock, Luck
@@ -268,8 +269,12 @@ def _allow_open_files(connections: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command `slapjack`. Returns 0 when all went well, 1 when it did not, 2 for what it cannot use."""
-    told = _parser().parse_args(arguments)
+    """The server's part of the command `slapjack` (clients/command.py has all of it). Returns as `carry_out` does."""
+    return carry_out(command_line()[0].parse_args(arguments))
+
+
+def carry_out(told: argparse.Namespace) -> int:
+    """Does what was asked. Returns 0 when all went well, 1 when it did not, 2 for what it cannot use."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         settings = read_settings(os.environ)
@@ -280,6 +285,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 do(settings, lambda store: import_from(store, told.file, told.replace, print), new=True)
             case "verdicts":
                 return 0 if do(settings, lambda store: tell_verdicts(store, told.code, print)) else 1
+            case "doctor":
+                found = [asyncio.run(look_at_store(settings)), *findings(settings, RealClock(), listen)]
+                print(in_words(found))
+                return 1 if any(finding.good is False for finding in found) else 0
             case _:
                 serve(settings, RealClock(), RealLuck())
     except (BadSetting, CannotStart, Failed, CannotExport, StoreDown, BadRecord) as wrong:
@@ -290,7 +299,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def command_line() -> tuple[argparse.ArgumentParser, Commands]:
+    """What the command line may say, and where more commands are added to it."""
+
     def plain(name: str, what: str, help_: str, epilog: str = "") -> argparse.ArgumentParser:
         return commands.add_parser(
             name, help=help_, description=what, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -311,7 +325,8 @@ def _parser() -> argparse.ArgumentParser:
     import_.add_argument("--replace", action="store_true", help="delete what is there, and have the file's instead")
     verdicts = plain("verdicts", VERDICTS, "derive every verdict of a table's last games again", VERDICTS_EXAMPLES)
     verdicts.add_argument("code", metavar="CODE", help="the table's code")
-    return parser
+    plain("doctor", DOCTOR, "see what could keep people from playing here", DOCTOR_EXAMPLES)
+    return parser, commands
 
 
 EXPORT = """\
@@ -338,6 +353,14 @@ evidence that was kept. Ends with 1 where one comes out otherwise, or an entry i
 VERDICTS_EXAMPLES = """\
 example:
   slapjack verdicts K7WQ2M"""
+DOCTOR = """\
+Look at the store, the port, the page, the addresses and the clock, and say what to do
+about whatever could keep people from playing. Changes nothing. Ends with 1 where they
+cannot play."""
+DOCTOR_EXAMPLES = """\
+examples:
+  slapjack doctor
+  SLAPJACK_PORT=8001 slapjack doctor"""
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Installs what the tests need from the system: a Redis server, a browser, and a font for the faces in its pictures.
+# Installs what the tests need from the system: a Redis server, a browser, a font for the faces in its pictures, and tmux.
 set -eu
 
 missing=
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v chromium >/dev/null || missing="$missing chromium"
+command -v tmux >/dev/null || missing="$missing tmux"
 [ -n "$(find /usr/share/fonts /usr/local/share/fonts ~/.fonts -iname '*emoji*' 2>/dev/null)" ] ||
     missing="$missing fonts-noto-color-emoji"
 [ -n "$missing" ] || exit 0

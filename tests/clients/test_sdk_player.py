@@ -1,13 +1,9 @@
 """The shell around a session, over real sockets against a table whose answers the test writes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import pytest
 import websockets
-from websockets.asyncio.server import ServerConnection
 
 from clients.sdk import (
     JoinRefused,
@@ -20,88 +16,9 @@ from clients.sdk import (
     connect,
     create_table,
 )
-from server.protocol import (
-    Closing,
-    DoSlap,
-    DoTurn,
-    Join,
-    Message,
-    Quit,
-    Refused,
-    SeatId,
-    Shown,
-    Sync,
-    Synced,
-    Update,
-    Welcome,
-    read_from_phone,
-    write,
-)
+from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, Refused, Shown, Update
+from tests.clients.scripted import Table, at
 from tests.support.tables import a_game, a_table, turned
-
-
-class Table:
-    """What the client meets: one socket after the other, each with a script of its own."""
-
-    def __init__(self, *scripts: Callable[["Table"], Awaitable[None]]) -> None:
-        self._scripts = list(scripts)
-        self.paths: list[str] = []
-        self.heard: list[Message] = []
-        self.hung_up = asyncio.Event()
-        self._n = 0
-
-    async def meet(self, socket: ServerConnection) -> None:
-        assert socket.request is not None
-        self.paths.append(socket.request.path)
-        self._socket = socket
-        try:
-            await self._scripts.pop(0)(self)
-        finally:
-            self.hung_up.set()
-
-    async def hear(self, kind: type[Message]) -> Any:
-        """The next message of that kind; what else comes is answered or noted on the way."""
-        while True:
-            frame = await self._socket.recv()
-            assert isinstance(frame, bytes)
-            message = read_from_phone(frame)
-            self.heard.append(message)
-            if isinstance(message, Sync):
-                await self.say(Synced(message.sent_us, message.sent_us + 5_000_000))
-            if isinstance(message, kind):
-                return message
-
-    async def hear_out(self) -> None:
-        """All that the client still says before it hangs up."""
-        with suppress(websockets.ConnectionClosed):
-            while True:
-                await self.hear(Message)
-
-    async def say(self, message: Message) -> None:
-        await self._socket.send(write(message))
-
-    async def welcome(self) -> Any:
-        join = await self.hear(Join)
-        await self.say(Welcome(code="K7WQ2M", key="secret", seat=SeatId("s0"), room_us=join.protocol))
-        await self.tell(table=a_table(), view=a_game())
-        return join
-
-    async def tell(self, **parts: Any) -> None:
-        self._n += 1
-        await self.say(Update(n=self._n, show_at_us=0, **parts))
-
-    async def close(self, code: int, reason: str = "") -> None:
-        await self._socket.close(code, reason)
-
-    def break_off(self) -> None:
-        self._socket.transport.abort()
-
-
-@asynccontextmanager
-async def at(table: Table) -> AsyncIterator[str]:
-    async with websockets.serve(table.meet, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
 
 
 async def test_a_player_sees_turns_slaps_and_quits() -> None:

@@ -1,0 +1,224 @@
+"""The command `slapjack`: its help, its completion, bots that sit and leave, and one plain line for every trouble."""
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clients.command import main, whole_command_line
+from clients.sdk import connect, create_table
+from server.protocol import AddComputer, Lock
+from tests.support.company import company
+from tests.support.serving import ROOT, TIMEOUT_S, Served, served
+
+COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "doctor"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+def run(*words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """The command as a process that has no terminal."""
+    plain = {name: text for name, text in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "clients.command", *words],
+        cwd=ROOT,
+        env={**plain, **environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What the command says before it ends by itself."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+# --- help --------------------------------------------------------------------------------------------------------
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = re.findall(r"^    (\w+) ", told(capsys, "--help"), re.M)
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command != "serve"])
+def test_the_help_of_every_command_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = told(capsys, command, "--help")
+    examples = re.split(r"^examples?:$", said, flags=re.M)[1]
+    assert f"slapjack {command}" in examples
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_example_can_be_said(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for example in re.findall(r"^  (?:\w+=\S+ )?slapjack (.+)$", told(capsys, command, "--help"), re.M):
+        words = shlex.split(re.sub(r"\$\([^)]*\)", "today", example))
+        assert whole_command_line().parse_args(words).command == command
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/bots.md"])
+def test_every_command_on_a_page_can_be_said(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    said = re.findall(r"^    slapjack (.+?)(?:  +#.*)?$", text, re.M) + re.findall(r"`slapjack (\w+ [^`]+)`", text)
+    assert said
+    for words in said:
+        assert whole_command_line().parse_args(shlex.split(words)).command in COMMANDS
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_it(shell: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    script = told(capsys, "--print-completion", shell)
+    assert all(command in script for command in COMMANDS)
+    if binary := shutil.which(shell):
+        (tmp_path / "completion").write_text(script)
+        subprocess.run([binary, "-n", str(tmp_path / "completion")], check=True, timeout=TIMEOUT_S)
+
+
+# --- trouble -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (("bot", "222222"), 1, "there is no table with this code: check it, or ask for it again"),
+        (("bot", "222222", "--policy", "nobody"), 1, "no bot is called 'nobody': choose steady"),
+        (("bot", "a/b"), 1, "'a/b' is neither a code nor a link"),
+        (("bot", "ftp://host/t/222222"), 1, "'ftp://host' is no address of a server"),
+        (("bot", "http://127.0.0.1:9/t/222222"), 1, "no Slapjack server answers"),
+        (("bots", "222222"), 1, "there is no table with this code"),
+        (("play", "222222"), 1, "a table needs a terminal, and this is none"),
+        (("tournament", "sharp", "nobody"), 1, "no bot is called 'nobody'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(server: Served, words: tuple[str, ...], code: int, line: str) -> None:
+    ended = run(*words, SLAPJACK_SERVER=server.url)
+    assert ended.returncode == code
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith(f"slapjack: {line}")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("bots", "222222", "--seats", "0"), "'0' is no whole number from 1 to 9"),
+        (("bots", "222222", "--seats", "many"), "'many' is no whole number from 1 to 9"),
+        (("bot",), "the following arguments are required: CODE"),
+        (("tournament", "sharp"), "Standard is not for 1 bots"),
+        (("tournament", "sharp", "sharp", "sharp", "--preset", "war"), "War is not for 3 bots"),
+        (("tournament", "sharp", "sharp", "--games", "0"), "'0' is no whole number from 1 to 100000"),
+        (("dance",), "invalid choice: 'dance'"),
+    ],
+)
+def test_what_makes_no_sense_is_said_with_the_usage(
+    words: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert line in capsys.readouterr().err
+
+
+async def test_a_table_that_lets_nobody_in(server: Served) -> None:
+    async with company(server.url, "Ann") as (ann,):
+        ann.say(Lock(True))
+        await ann.until(lambda p: p.table.locked)
+        ended = await asyncio.to_thread(run, "bot", ann.table.code, "--server", server.url)
+        assert (ended.returncode, ended.stderr) == (
+            1,
+            "slapjack: the host has locked this table to newcomers: ask them to open it\n",
+        )
+        ann.say(Lock(False))
+        for _ in range(9):
+            ann.say(AddComputer())
+        await ann.until(lambda p: len(p.table.seats) == 10)
+        ended = await asyncio.to_thread(run, "bots", ann.table.code, "--server", server.url)
+        assert ended.returncode == 1
+        assert ended.stderr.startswith("slapjack: the table is full")
+
+
+async def test_a_bot_that_breaks_down_shows_where(server: Served, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("async def play(player):\n    1 / 0  # here\n")
+    code = await create_table(server.url)
+    ended = await asyncio.to_thread(run, "bot", code, "--policy", str(broken), "--server", server.url)
+    assert ended.returncode == 1
+    assert "1 / 0  # here" in ended.stderr
+    assert ended.stderr.splitlines()[-1] == "slapjack: Broken broke down: ZeroDivisionError: division by zero"
+
+
+# --- seats -------------------------------------------------------------------------------------------------------
+
+
+async def test_bots_sit_down_by_a_link_and_leave_on_ctrl_c(server: Served) -> None:
+    async with company(server.url, "Ann") as (ann,):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "clients.command", "bots", f"{server.url}/t/{ann.table.code}"),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        for _ in range(3):
+            assert (await process.stdout.readline()).endswith(b"Ctrl-C has it leave.\n")
+        await ann.until(lambda p: len(p.table.seats) == 4)
+        assert sorted(seat.name for seat in ann.table.seats) == ["Ann", "Learner", "Nervous", "Steady"]
+        process.send_signal(signal.SIGINT)
+        out, err = await asyncio.wait_for(process.communicate(), TIMEOUT_S)
+        await ann.until(lambda p: len(p.table.seats) == 1)
+        assert (process.returncode, out, err) == (130, b"", b"")
+
+
+async def test_a_bot_is_called_what_one_likes(server: Served) -> None:
+    code = await create_table(server.url)
+    async with connect(server.url, code, name="Ann") as ann:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "clients.command", "bot", code, "--name", "Flash", "--policy", "sharp"),
+            cwd=ROOT,
+            env={**os.environ, "SLAPJACK_SERVER": server.url},
+            stdout=subprocess.DEVNULL,
+        )
+        await ann.until(lambda p: [seat.name for seat in p.table.seats] == ["Ann", "Flash"])
+        process.terminate()
+        await process.wait()
+
+
+def test_a_tournament_prints_its_table() -> None:
+    ended = run("tournament", "sharp", "sharp", "--games", "1", "--tables", "1", "--cards", "3")
+    assert ended.returncode == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert lines[0] == "1 games of Standard, by count after 3 cards, at 1 tables"
+    assert lines[2].startswith("bot      games  wins")
+    assert sorted(line.split()[0] for line in lines[3:]) == ["Sharp", "Sharp"]
+    assert ended.stderr == ""
+
+
+def test_the_doctor_looks_and_says_what_to_do(tmp_path: Path) -> None:
+    ended = run("doctor", SLAPJACK_DATA=str(tmp_path / "data"), SLAPJACK_PORT="0")
+    assert [line.split()[1] for line in ended.stdout.splitlines() if line[2:4].strip() in ("ok", "lo", "BA")] == [
+        "store",
+        "port",
+        "page",
+        "near",
+        "far",
+        "clock",
+    ]
+    assert ended.stderr == ""
+    assert ended.returncode == (0 if "All is well." in ended.stdout else 1)
