@@ -58,7 +58,8 @@ class Line:
         """The script `name`.lua beside this page."""
         text = (files("server.store") / f"{name}.lua").read_bytes()
         sha = hashlib.sha1(text, usedforsecurity=False).hexdigest()
-        self._scripts.append(text)
+        if text not in self._scripts:
+            self._scripts.append(text)
 
         async def run(keys: Sequence[str] | Sequence[bytes], arguments: Sequence[bytes | str | int]) -> Any:
             answer = await self.ask(lambda pipe: pipe.evalsha(sha, len(keys), *keys, *arguments), keys[0])
