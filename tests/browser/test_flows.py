@@ -234,12 +234,11 @@ def test_a_person_moves_to_another_phone_is_ranked_and_forgotten(phone: Callable
     ann.button("Start the game").tap()
     ann.wait_for_table()
     ben.wait_for_table()
-    ann.button("Table menu").tap()
-    ann.button("End now and count cards").tap()
-    ann.page.get_by_role("button", name="End now and count cards").last.tap()
-    ann.sees("Win scores")
-    ann.button("Hold the next deal").tap()
-    ann.sees("The next deal waits for you")
+    ben.button("Table menu").tap()
+    ben.button("Leave the table").tap()
+    ben.button("Leave the table").last.tap()
+    ben.sees("You have left the table")
+    ann.sees_seat("Ann", "1 win")
 
     ann.page.goto("/move")
     with ann.page.expect_response("**/api/me/link") as offered:
