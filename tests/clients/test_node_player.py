@@ -1,0 +1,141 @@
+"""A player in another language, written from docs/protocol.md alone, plays at a real table, in msgpack and in JSON."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from clients.bots import Mind, Policy, play
+from clients.bots.mind import QUICKEST_MS
+from clients.sdk import Player, connect, create_table
+from engine.rules import Rules
+from server.protocol import Closing, Lock, Remove, SetRules, Stage
+from tests.clients.jacks_soon import EARLY
+from tests.support.company import company
+from tests.support.serving import ROOT, Served, served
+
+PROGRAM = ROOT / "tests" / "clients" / "node_player" / "player.mjs"
+MSGPACK = ROOT / "clients" / "web" / "node_modules" / "@msgpack" / "msgpack"
+SLEEPY = Policy("never slaps in time", 60_000, 0, turn_ms=QUICKEST_MS)
+PATIENCE_S = 30
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("jacks_soon"), module="tests.clients.jacks_soon") as running:
+        yield running
+
+
+@pytest.fixture
+def mortal(tmp_path: Path) -> Iterator[Served]:
+    """A server that may be killed."""
+    with served(tmp_path, module="tests.clients.jacks_soon") as running:
+        yield running
+
+
+class Program:
+    """The running player, and what it tells of itself."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.told: list[dict[str, Any]] = []
+
+    async def tells(self, *, has: str) -> dict[str, Any]:
+        """The next that it tells with that in it."""
+        assert self._process.stdout is not None
+        async with asyncio.timeout(PATIENCE_S):
+            while line := await self._process.stdout.readline():
+                self.told.append(json.loads(line))
+                if has in self.told[-1]:
+                    return self.told[-1]
+        raise AssertionError(f"it has ended without {has}: {self.told}")
+
+    async def ends(self) -> int:
+        """Its exit code."""
+        return await asyncio.wait_for(self._process.wait(), PATIENCE_S)
+
+
+@asynccontextmanager
+async def seated(server: Served, code: str, wire: str) -> AsyncIterator[Program]:
+    if wire == "msgpack" and not MSGPACK.is_dir():
+        pytest.skip("needs the page's packages: make web")
+    process = await asyncio.create_subprocess_exec(
+        *("node", "--experimental-websocket", "--no-warnings", str(PROGRAM), server.url, code, "Nod", wire),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield Program(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def sleeping(player: Player) -> "asyncio.Task[None]":
+    """Turns this player's cards and slaps nothing."""
+    return asyncio.create_task(play(player, Mind(SLEEPY, Random(1))))
+
+
+@pytest.mark.parametrize("wire", ["json", "msgpack"])
+async def test_it_plays(server: Served, wire: str) -> None:
+    """Joins, turns, wins every Jack with a believed reaction, and is told when the host removes it."""
+    async with company(server.url, "Ann") as (ann,), seated(server, ann.table.code, wire) as program:
+        ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
+        await ann.until(lambda p: len(p.table.seats) == 2)
+        ann.start()
+        turning = sleeping(ann)
+        await ann.until(lambda p: p.table.stage is Stage.BREAK)
+        nod = ann.table.seats[1]
+        assert (nod.name, nod.wins) == ("Nod", 1)
+        assert nod.tally is not None
+        assert nod.tally.slaps == 3
+        assert nod.tally.wrong == 0
+        assert 250 <= nod.tally.average_ms <= 600
+        ann.say(Remove(nod.id))
+        assert (await program.tells(has="closed"))["closed"] == Closing.REMOVED
+        assert await program.ends() == 0
+        assert [event["winners"] for event in program.told if event.get("event") == "game_over"] == [[1]]
+        assert not [told for told in program.told if "refused" in told]
+        ann.quit()
+        await turning
+
+
+async def test_it_comes_back_to_its_seat(mortal: Served) -> None:
+    """P7: the server is killed in the middle of a game and started again."""
+    async with company(mortal.url, "Ann") as (ann,), seated(mortal, ann.table.code, "json") as program:
+        ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
+        await ann.until(lambda p: len(p.table.seats) == 2)
+        assert not (await program.tells(has="welcome"))["back"]
+        ann.start()
+        turning = sleeping(ann)
+        await program.tells(has="face")
+        await asyncio.to_thread(mortal.kill)
+        await ann.until(lambda p: not p.online)
+        await asyncio.to_thread(mortal.start)
+        assert (await program.tells(has="welcome"))["back"]
+        await ann.until(lambda p: p.table.stage is Stage.BREAK)
+        assert [seat.wins for seat in ann.table.seats] == [0, 1]
+        ann.quit()
+        await turning
+
+
+async def test_it_is_told_why_not(server: Served) -> None:
+    """P4, P5."""
+    async with seated(server, "222222", "json") as program:
+        assert (await program.tells(has="closed"))["closed"] == Closing.NO_SUCH_TABLE
+        assert await program.ends() == 1
+    code = await create_table(server.url)
+    async with connect(server.url, code, name="Ann") as ann:
+        ann.say(Lock(True))
+        await ann.until(lambda p: p.table.locked)
+        async with seated(server, code, "json") as program:
+            assert await program.tells(has="refused") == {"refused": "join", "reason": "table_locked"}
+            assert await program.ends() == 1
