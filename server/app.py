@@ -9,6 +9,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -118,7 +119,7 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings) -
             *leaderboard.routes(store, clock, settings),
             Route("/healthz", healthz),
             WebSocketRoute("/ws/{code}", door.answer),
-            Mount("/assets", StaticFiles(directory=PAGE / "assets", check_dir=False)),
+            Mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets", check_dir=False))),
             Route("/", page),
             Route("/{path:path}", page),
         ],

@@ -509,8 +509,9 @@ class Room:
     def _forget(self, person: str) -> None:
         chair = self._chair_of(person)
         if chair is not None:
-            self._dismiss(chair, "you have been forgotten, as you asked")
+            # First, for their leaving may end the game, and its result must not name them.
             chair.record = msgspec.structs.replace(chair.record, name="", key_hash="")
+            self._dismiss(chair, "you have been forgotten, as you asked")
         for conn, guest in list(self.guests.items()):
             if guest.key_hash == person:
                 del self.guests[conn]

@@ -182,6 +182,16 @@ def test_whoever_wants_to_be_forgotten_is() -> None:
     table.happens(Forgotten("nobody"))
 
 
+def test_whoever_is_forgotten_is_in_no_result_though_their_leaving_ends_the_game() -> None:
+    table = Table("Ann", "Ben")
+    table.start(TIE)
+    ben = table.room.chairs[1].record
+    table.happens(Forgotten(ben.key_hash))
+    (result,) = table.results
+    assert {person.name for person in result.people} == {"Ann"}
+    assert ben.key_hash not in repr(result)
+
+
 def test_a_host_who_was_removed_does_not_keep_the_table() -> None:
     table = Table("Ann", "Ben")
     ben = table.room.chairs[1].id
