@@ -88,4 +88,5 @@ class Guest:
     chair: Chair | None
     path: Path = Path()
     heard_us: int = 0
+    unanswered: int = 0
     reacted_us: int = -REACT_EVERY_US

@@ -77,6 +77,7 @@ PING_IDLE_US = 3_000_000
 PING_NEWCOMER_US = 200_000
 PINGS_FOR_NEWCOMER = 5
 SILENT_US = 8_000_000
+SILENT_PINGS = 3
 """A phone that has answered no ping for so long is gone, though nobody has closed its socket (R24)."""
 
 SEND_MARGIN_US = 5_000
@@ -245,7 +246,7 @@ class Room:
         """The table has stood still for want of a store: nothing that was due meanwhile has happened."""
         self._fresh_us = self._now_us
         for guest in self.guests.values():
-            guest.heard_us = self._now_us
+            guest.heard_us, guest.unanswered = self._now_us, 0
         if self.next_deal_us:
             self.next_deal_us += self._now_us - since_us
         if self.play is not None and self.still_since_us is None:
@@ -282,23 +283,29 @@ class Room:
 
     def _ping_all(self) -> None:
         """Keeps every phone's path known; the game asks more often while it matters."""
-        for conn in [conn for conn, guest in self.guests.items() if self._now_us - guest.heard_us > SILENT_US]:
+        for conn in [conn for conn, guest in self.guests.items() if self._is_silent(guest)]:
             self._effects.append(HangUp(conn, Closing.TOO_SLOW, "this phone has stopped answering"))
             self._lost(conn)
         if not self.guests:
             self._ping_us = None
             return
+        for guest in self.guests.values():
+            guest.unanswered += 1
         self._effects.append(Ping(tuple(self.guests)))
         self._newcomer_pings = max(0, self._newcomer_pings - 1)
         playing = self.play is not None and self.still_since_us is None
         pace_us = min(PING_IDLE_US, round(PING_PLAYING_US * self._strain.seldom)) if playing else PING_IDLE_US
         self._ping_us = self._now_us + (PING_NEWCOMER_US if self._newcomer_pings else pace_us)
 
+    def _is_silent(self, guest: Guest) -> bool:
+        """Whether a phone has left several pings unanswered, and that for long: a clock that leaps silences nobody."""
+        return guest.unanswered >= SILENT_PINGS and self._now_us - guest.heard_us > SILENT_US
+
     def _ponged(self, conn: ConnId, sent_us: int, kernel_rtt_us: int | None) -> None:
         guest = self.guests.get(conn)
         if guest is None:
             return
-        guest.heard_us = self._now_us
+        guest.heard_us, guest.unanswered = self._now_us, 0
         guest.path = guest.path.ponged(sent_us, self._now_us, kernel_rtt_us)
         if guest.chair is None:
             return

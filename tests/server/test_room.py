@@ -7,7 +7,7 @@ import pytest
 
 from engine.game import Seat
 from engine.rules import PRESETS, GameName, Rules
-from server.mail import Keep, Said, Stalled, Tell
+from server.mail import Keep, Said, Stalled, Tell, Woken
 from server.path import Path
 from server.protocol import (
     MAX_SEATS,
@@ -1072,3 +1072,15 @@ def test_nothing_that_was_due_while_the_store_was_away_has_happened() -> None:
     assert table["Ann"].slap(reaction_ms=450) is None
     table.later(1_000)
     assert [verdict.winner for verdict in table.verdicts] == [0]
+
+
+def test_a_clock_that_leaps_silences_nobody() -> None:
+    """A server that was stopped for a minute has heard nothing for a minute, and it is not the phones' fault."""
+    table = Table("Ann", "Ben")
+    table.start()
+    table.later(2_500)
+    table.now_us += 60 * S
+    table.happens(Woken())
+    table.later(5_000)
+    assert table["Ann"].closed is None
+    assert table["Ben"].closed is None
