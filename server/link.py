@@ -92,6 +92,15 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         if not self.handshake_complete:
             cast(dict[str, Any], self.scope["extensions"])[SCOPE_KEY] = self
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Lets go of all that holds on to it in turn: its memory is free now, and not when garbage is collected."""
+        super().connection_lost(exc)
+        self._receive = self._ponged = None
+        self._afford = lambda _: True
+        self.conn.parser.close()
+        if hasattr(self, "scope"):
+            cast(dict[str, Any], self.scope["extensions"]).pop(SCOPE_KEY, None)
+
     def data_received(self, data: bytes) -> None:
         """Stamps the arrival before anything is parsed, and takes what a phone usually sends without the parser.
 

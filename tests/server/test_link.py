@@ -1,6 +1,9 @@
 """One socket below ASGI, byte by byte: arrivals, pings, the outbox and the end. No network, no waiting."""
 
 import asyncio
+import functools
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -308,6 +311,23 @@ async def test_a_connection_lost_while_we_hang_up_is_the_end(wire: Wire) -> None
     assert wire.ended.is_set()
     assert wire.link.closing
     assert wire.link.close_timer is None
+
+
+async def test_a_lost_connection_leaves_nothing_for_the_garbage_collector(wire: Wire) -> None:
+    """A full collection stops every table, so nobody's coming and going may ask for one."""
+    holds_on = functools.partial(lambda link, *_: bool(link), wire.link)  # as a connection does
+    wire.link.attach(holds_on, holds_on, holds_on)  # type: ignore[arg-type]
+    wire.say(Opcode.PING, b"?")
+    wire.link.connection_lost(None)
+    await settled()
+    link, parser = weakref.ref(wire.link), weakref.ref(wire.link.conn)
+    gc.disable()
+    try:
+        del wire.link, holds_on
+        assert link() is None
+        assert parser() is None
+    finally:
+        gc.enable()
 
 
 async def test_a_close_by_the_peer_ends_the_application(wire: Wire) -> None:
