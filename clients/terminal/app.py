@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, assert_never, get_args
 
+from msgspec.structs import replace
 from rich.text import Text
 from textual import events, on, work
 from textual.app import App, ComposeResult
@@ -27,7 +28,7 @@ from clients.terminal.words import inert
 from clients.words import refusal, why_not
 from engine.game import PileWon, Side, WrongSlap
 from engine.rules import GameName
-from server.protocol import Emoji, HoldOn, Marked, Message, Point, React, Reacted, Refused, Start, Update
+from server.protocol import Emoji, HoldOn, Marked, Message, Point, React, Reacted, Refused, SeatId, Start, Update
 
 EMOJIS: tuple[Emoji, ...] = get_args(Emoji)
 
@@ -50,6 +51,10 @@ class Place(Static):
 class Sized(Screen[NotAtTable | None]):
     """A screen that says so when the terminal is too small for it."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.too_small = Place("too-small")
+
     @property
     def fits(self) -> bool:
         """Whether everything can be seen."""
@@ -58,32 +63,34 @@ class Sized(Screen[NotAtTable | None]):
     def on_resize(self) -> None:
         """Says what is needed, or goes on."""
         self.set_class(not self.fits, "too-small")
-        self.query_one("#too-small", Place).update(draw.too_small(*self.app.size))
+        self.too_small.update(draw.too_small(*self.app.size))
 
 
 class Home(Sized):
     """The start: a name, a code, and what one came for."""
 
-    def __init__(self, me: kept.Kept, url: str) -> None:
+    def __init__(self, me: kept.Kept, url: str, code: str) -> None:
         super().__init__()
         self._me = me
         self._url = url
+        self._code = code
+        self._note = Place("note")
 
     def compose(self) -> ComposeResult:
         """Lays it out."""
-        yield Place("too-small")
+        yield self.too_small
         yield Static(Text(f" Slapjack  ·  {inert(self._url, 60)}"), id="header", markup=False)
         yield Static("Your name", classes="label")
         yield Input(self._me.name, placeholder="up to 20 letters", max_length=20, id="name")
         yield Static("The code of a table, or the link that invites you", classes="label")
-        yield Input(placeholder="K7WQ2M", max_length=200, id="code")
+        yield Input(self._code, placeholder="K7WQ2M", max_length=200, id="code")
         with Horizontal(id="buttons"):
             yield Button("Join", id="join", variant="primary")
             yield Button("Watch", id="watch")
             yield Button("New table", id="new")
             yield Button("Leaderboard", id="leaderboard")
             yield Button("Quit", id="quit")
-        yield Place("note")
+        yield self._note
 
     def on_mount(self) -> None:
         """Begins where something is missing."""
@@ -91,7 +98,7 @@ class Home(Sized):
 
     def say(self, text: str) -> None:
         """Tells what is wrong, or nothing."""
-        self.query_one("#note", Place).update(text)
+        self._note.update(text)
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
@@ -143,6 +150,8 @@ class Table(Sized):
         self._watch = watch
         self._keep = keep
         self._origin = url
+        names = ("header", "players", "side", "dealer", "finish", "call", "note", "keys")
+        self._places = {name: Place(name) for name in names}
         self.player: Player | None = None
         self.seen = Seen()
         self._hand_down = False
@@ -152,16 +161,13 @@ class Table(Sized):
 
     def compose(self) -> ComposeResult:
         """Lays it out."""
-        yield Place("too-small")
-        yield Place("header")
+        yield self.too_small
+        yield self._places["header"]
         with Horizontal(id="middle"):
-            yield Place("players")
-            yield Place("side")
-        yield Place("dealer")
-        yield Place("finish")
-        yield Place("call")
-        yield Place("note")
-        yield Place("keys")
+            yield self._places["players"]
+            yield self._places["side"]
+        for name in ("dealer", "finish", "call", "note", "keys"):
+            yield self._places[name]
 
     def on_mount(self) -> None:
         """Finds the chair."""
@@ -174,6 +180,10 @@ class Table(Sized):
     async def _ask_origin(self) -> None:
         """`localhost` is another machine for everybody else."""
         self._origin = await invite_origin(self._url)
+        self._draw()
+
+    def on_screen_resume(self) -> None:
+        """What nobody could see is drawn, and painted, now."""
         self._draw()
 
     # --- what happens at the table ---
@@ -192,9 +202,7 @@ class Table(Sized):
                 draws=True,
             ) as player:
                 self.player = player
-                if not self._watch:
-                    self._me.keys[self._url] = player.key
-                    self._keep()
+                self._keep_key(player)
                 self.seen = Seen(me=player.seat)
                 async for happening in player:
                     self._told(happening)
@@ -202,6 +210,12 @@ class Table(Sized):
             self.dismiss(error)
         else:
             self.dismiss(None)
+
+    def _keep_key(self, player: Player) -> None:
+        """The way back to a seat is kept; not that of a place to watch from, and never for another one's."""
+        if player.seat is not None and (not self._watch or self._url not in self._me.keys):
+            self._me.keys[self._url] = player.key
+            self._keep()
 
     def _told(self, happening: Happening) -> None:
         match happening:
@@ -211,13 +225,9 @@ class Table(Sized):
                 self._hand_down = False
                 self._say(refusal(happening.reason))
             case Reacted():
-                seat = next((each for each in self.seen.seats if each.id == happening.seat), None)
-                self._say(
-                    f"{inert(seat.name, 20) if seat is not None else 'Somebody watching'} shows {happening.emoji}"
-                )
+                self._say(f"{self._name_of(happening.seat) or 'Somebody watching'} shows {happening.emoji}")
             case Marked():
-                seat = next((each for each in self.seen.seats if each.id == happening.seat), None)
-                name = inert(seat.name, 20) if seat is not None else "somebody"
+                name = self._name_of(happening.seat) or "Somebody"
                 self._say(f"{name}: hands unlike people's; honest ones look so once in {happening.one_in}.")
             case HoldOn():
                 self._say(
@@ -235,7 +245,8 @@ class Table(Sized):
     def _shown(self, update: Update) -> None:
         before, self.seen = self.seen, self.seen.after(update)
         if self.player is not None and self.player.seat != self.seen.me:
-            self.seen = Seen(me=self.player.seat).after(Update(0, 0, table=self.player.table, view=self.player.view))
+            self.seen = replace(self.seen, me=self.player.seat)  # somebody watching has sat down
+            self._keep_key(self.player)
         top, top_before = self._top(self.seen), self._top(before)
         if top != top_before or update.verdict is not None:
             self._hand_down = False
@@ -243,6 +254,9 @@ class Table(Sized):
         began = self.seen.playing and not before.playing
         if mine or began or (self.seen.my_turn and not before.my_turn) or (update.question and not before.question):
             self._ring()
+
+    def _name_of(self, seat_id: SeatId | None) -> str:
+        return next((inert(seat.name, 20) for seat in self.seen.seats if seat.id == seat_id), "")
 
     @staticmethod
     def _top(seen: Seen) -> tuple[int, int]:
@@ -266,13 +280,14 @@ class Table(Sized):
             ("note", Text(self._note)),
             ("keys", draw.keys(seen)),
         ):
-            self.query_one(f"#{name}", Place).update(picture)
+            self._places[name].update(picture)
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
         """Called once what was drawn has gone to the terminal: the start of every reaction (P9)."""
-        # What has come since is told by its own drawing; a terminal that is too small has shown no card.
-        if self.player is not None and self.fits and self.is_current and self.player.view is self.seen.view:
+        # What has come since is told by its own drawing; the menu lies on the table, other screens hide it.
+        visible = self.fits and isinstance(self.app.screen, Table | Menu)
+        if self.player is not None and visible and self.player.view is self.seen.view:
             self.player.painted()
 
     def _line(self) -> str:
@@ -292,9 +307,9 @@ class Table(Sized):
     def _tick(self) -> None:
         if self._note and time.monotonic() > self._note_until_s:
             self._note = ""
-            self.query_one("#note", Place).update("")
+            self._places["note"].update("")
         if self._left_s():
-            self.query_one("#call", Place).update(draw.call(self.seen, self._left_s()))
+            self._places["call"].update(draw.call(self.seen, self._left_s()))
 
     def _say(self, text: str, for_s: float = NOTE_S) -> None:
         self._note = text
@@ -309,10 +324,10 @@ class Table(Sized):
     def _ring(self) -> None:
         if self._rings:
             self.app.bell()
-        self._flash("#call")
+        self._flash("call")
 
     def _flash(self, part: str) -> None:
-        place = self.query_one(part, Place)
+        place = self._places[part]
         place.add_class("flash")
         self.set_timer(FLASH_S, lambda: place.remove_class("flash"))
 
@@ -320,7 +335,7 @@ class Table(Sized):
 
     def on_key(self, event: events.Key) -> None:
         """A hand on the keyboard; it came down when its key did, not when it is its turn to be looked at."""
-        acts: dict[str, Callable[[int], None]] = {
+        acts: dict[str, Callable[[int], object]] = {
             "space": lambda hand_us: self._hand(Side.NONE, hand_us),
             "f": lambda hand_us: self._hand(Side.LEFT, hand_us),
             "j": lambda hand_us: self._hand(Side.RIGHT, hand_us),
@@ -329,6 +344,7 @@ class Table(Sized):
             "s": lambda _: self._ask(Start()),
             "m": lambda _: self._menu(),
             "b": lambda _: self._toggle_bell(),
+            "l": lambda _: self.app.push_screen(Leaderboard(self._url, self._me.keys.get(self._url, ""))),
             "q": lambda _: self.app.exit(),
             **{str(nth): partial(self._number, nth) for nth in range(1, 1 + len(EMOJIS))},
         }
@@ -369,7 +385,7 @@ class Table(Sized):
         if self.seen.playing and self.seen.place is not None:
             self._hand_down = True
             self._draw()
-            self._flash("#side")
+            self._flash("side")
 
     def _number(self, nth: int, _: int) -> None:
         question = self.seen.question
@@ -428,12 +444,13 @@ class Leaderboard(Sized):
         self._key = key
         self._page = 1
         self._pages = 1
+        self._board = Place("board")
 
     def compose(self) -> ComposeResult:
         """Lays it out."""
-        yield Place("too-small")
+        yield self.too_small
         yield Static(Text(f" Leaderboard  ·  {inert(self._url, 60)}"), id="header", markup=False)
-        yield Place("board")
+        yield self._board
         yield Static("Left and right turn the pages, Esc goes back", classes="label", markup=False)
 
     def on_mount(self) -> None:
@@ -448,14 +465,13 @@ class Leaderboard(Sized):
 
     @work(exclusive=True)
     async def _show(self) -> None:
-        place = self.query_one("#board", Place)
         try:
             page = await board.ask(self._url, self._key, page=str(self._page))
         except board.NoBoard as error:
-            place.update(str(error))
+            self._board.update(str(error))
         else:
             self._pages = page.pages
-            place.update(board.in_columns(page))
+            self._board.update(board.in_columns(page))
 
 
 class Slapjack(App[None]):
@@ -506,10 +522,7 @@ class Slapjack(App[None]):
         if self._code and (self._me.name or self._watch):
             self.sit_down(self._code, self._me.name, watch=self._watch)
         else:
-            home = Home(self._me, self.url)
-            self.push_screen(home)
-            if self._code:
-                self.call_after_refresh(lambda: setattr(home.query_one("#code", Input), "value", self._code))
+            self.push_screen(Home(self._me, self.url, self._code))
 
     def sit_down(self, code: str, name: str, *, watch: bool = False) -> None:
         """Goes to a table; when it is over, back home or, where one came straight to the table, out."""

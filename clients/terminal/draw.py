@@ -254,7 +254,9 @@ def keys(seen: Seen) -> Text:
         known.append(("Enter", "turn"))
         if rules is not None and (rules.call or rules.say_jack):
             known.append(("C", "call"))
-    known += [("M", "menu"), ("B", "bell"), ("Q", "quit, seat kept")]
+    known += [("M", "menu"), ("B", "bell")]
+    known += [] if seen.playing else [("L", "leaderboard")]
+    known += [("Q", "quit, seat kept")]
     row = Text(" ", no_wrap=True)
     for key, what in known:
         row.append(f" {key} ", "reverse").append(f" {what}   ")

@@ -27,7 +27,7 @@ from clients.sdk import (
     create_table,
 )
 from clients.terminal import kept
-from clients.terminal.app import REPEAT_S, Home, Leaderboard, Menu, Slapjack, Table
+from clients.terminal.app import REPEAT_S, Home, Leaderboard, Menu, Place, Slapjack, Table
 from clients.words import why_not
 from engine.game import Seat, Wait
 from engine.rules import GameName, Rules
@@ -249,7 +249,9 @@ async def test_a_key_that_is_held_down_is_one_hand() -> None:
         assert kinds == [DoSlap, React]
 
 
-async def test_ones_own_hand_is_seen_at_once_and_gone_with_the_verdict() -> None:
+async def test_ones_own_hand_is_seen_at_once_and_gone_with_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clients.terminal.app.FLASH_S", 1_000.0)
+
     async def script(table: scripted.Table) -> None:
         await table.welcome()
         await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
@@ -268,6 +270,26 @@ async def test_ones_own_hand_is_seen_at_once_and_gone_with_the_verdict() -> None
         table.player.say(Lock(True))
         await reads(pilot, "The dealer had decided already. No harm done.")
         assert "SLAP!" not in screen(app)
+
+
+async def test_a_flash_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    flashed: list[str] = []
+
+    async def script(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.hear_out()
+
+    async with sitting(script) as (app, pilot, _):
+        await reads(pilot, "YOUR TURN")
+        add = Place.add_class
+
+        def note(self: Place, *names: str) -> Place:
+            flashed.extend(names)
+            return add(self, *names)
+
+        monkeypatch.setattr(Place, "add_class", note)
+        await pilot.press("space")
+        assert "flash" in flashed
         await until(pilot, lambda: not app.screen.query(".flash"), "the flash to end")
 
 
@@ -555,6 +577,47 @@ async def test_who_comes_with_a_code_and_no_name_is_asked_for_it(server: Served)
     app = Slapjack(server.url, code)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Home) and app.screen.query_one("#code", Input).value == code)
+
+
+async def test_a_card_that_was_hidden_is_painted_when_it_is_seen() -> None:
+    """P9: while the leaderboard hides the table nothing is painted."""
+    turning = asyncio.Event()
+
+    async def script(table: scripted.Table) -> None:
+        await table.welcome()
+        await turning.wait()
+        await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
+        await table.hear_out()
+
+    async with sitting(script) as (app, pilot, table):
+        await reads(pilot, "YOUR TURN")
+        here = app.screen
+        assert isinstance(here, Table)
+        await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, Leaderboard))
+        turning.set()
+        await until(pilot, lambda: here.seen.said)
+        await reads(pilot, "The server shows no leaderboard just now")
+        assert not any(isinstance(message, Shown) for message in table.heard)
+        await pilot.press("escape")
+        await reads(pilot, "JACK")
+        await until(pilot, lambda: any(isinstance(message, Shown) for message in table.heard))
+
+
+async def test_who_watches_may_sit_down_and_keeps_the_way_back(server: Served, tmp_path: Path) -> None:
+    """R27."""
+    file = tmp_path / "terminal.json"
+    async with company(server.url, "Ann") as (ann,):
+        app = Slapjack(server.url, ann.table.code, "Robin", watch=True, file=file)
+        async with app.run_test(size=SIZE) as pilot:
+            await until(pilot, lambda: isinstance(app.screen, Table) and app.screen.seen.table)
+            assert kept.read(file).keys == {}
+            await pilot.press("m")
+            await reads(pilot, "Take a seat")
+            await pilot.press("enter")
+            await reads(pilot, "Robin (you)")
+            await until(pilot, lambda: kept.read(file).keys)
+        assert [seat.name for seat in ann.table.seats] == ["Ann", "Robin"]
 
 
 async def test_the_leaderboard(server: Served) -> None:
