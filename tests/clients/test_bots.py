@@ -233,11 +233,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 HASTY = Policy("for tests", 190, 0, turn_ms=QUICKEST_MS)
 
 
-@pytest.mark.parametrize("preset", ["standard", "calm", "shout", "duel", "war"])
-async def test_two_bots_finish_a_game_of_every_kind(server: Served, preset: str) -> None:
-    rules = replace(PRESETS[preset].rules, min_show_ms=300, card_limit=4)
-    async with company(server.url, "Ann", "Ben") as (ann, ben):
-        ann.say(SetRules(rules))
+async def finishes(url: str, rules: Rules) -> None:
+    """Two hasty bots at a table of their own, until the cards are counted."""
+    async with company(url, "Ann", "Ben") as (ann, ben):
+        ann.say(SetRules(replace(rules, min_show_ms=300, card_limit=4)))
         playing = [asyncio.create_task(play(player, mind(HASTY, seed))) for seed, player in enumerate((ann, ben))]
         ann.start()
         await ben.until(lambda p: p.table.stage is Stage.BREAK)
@@ -247,6 +246,12 @@ async def test_two_bots_finish_a_game_of_every_kind(server: Served, preset: str)
         ann.quit()
         ben.quit()
         await asyncio.gather(*playing)
+
+
+async def test_two_bots_finish_a_game_of_every_kind(server: Served) -> None:
+    """All at the same time, since most of it is waiting."""
+    kinds = [preset.rules for preset in PRESETS.values()]
+    await asyncio.gather(*(finishes(server.url, rules) for rules in [*kinds, Rules(say_jack=True)]))
 
 
 async def test_a_bot_sees_what_a_person_sees(server: Served) -> None:
@@ -318,13 +323,16 @@ async def test_the_bot_file_of_the_documentation_plays(jacks_soon: Served, tmp_p
         await playing
 
 
-@pytest.mark.parametrize("name", POLICIES)
-async def test_every_policy_plays(jacks_soon: Served, name: str) -> None:
-    async with company(jacks_soon.url, "Ann") as (ann,), connect(jacks_soon.url, ann.table.code, name=name) as bot:
+async def policy_plays(url: str, name: str) -> None:
+    async with company(url, "Ann") as (ann,), connect(url, ann.table.code, name=name) as bot:
         playing = asyncio.create_task(find_bot(name)(bot))
-        assert await wins_jacks(ann)
+        assert await wins_jacks(ann), name
         bot.quit()
         await playing
+
+
+async def test_every_policy_plays(jacks_soon: Served) -> None:
+    await asyncio.gather(*(policy_plays(jacks_soon.url, name) for name in POLICIES))
 
 
 def test_the_page_of_bots_names_every_policy() -> None:
