@@ -66,25 +66,22 @@ def _trouble(line: str) -> int:
 
 
 def _add(
-    commands: Commands,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    help_: str,
-    what: str,
-    examples: str,
-    server: str = os.environ.get("SLAPJACK_SERVER") or DEFAULT_SERVER,
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], help_: str, what: str, examples: str
 ) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=help_, description=what, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=run)
+    return parser
+
+
+def _ask_for_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server",
         metavar="URL",
-        default=server,
-        help=f"the server's address ({server or 'one of its own'}); SLAPJACK_SERVER sets another",
+        default=os.environ.get("SLAPJACK_SERVER") or DEFAULT_SERVER,
+        help="the server's address (%(default)s); SLAPJACK_SERVER sets another",
     )
-    return parser
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -131,6 +128,7 @@ def _play(commands: Commands) -> None:
         "code", nargs="?", default="", metavar="CODE", help="a table's code, or the link that invites you"
     )
     parser.add_argument("--name", default="", help="what you are called; remembered")
+    _ask_for_server(parser)
     parser.add_argument("--watch", action="store_true", help="take no seat")
     parser.add_argument("--guest", action="store_true", help="remember nothing, and be nobody who is remembered")
 
@@ -151,6 +149,7 @@ def _bot(commands: Commands) -> None:
         "  slapjack bot K7WQ2M --policy robin.py",
     )
     parser.add_argument("code", metavar="CODE", help="the table's code, or the link that invites people")
+    _ask_for_server(parser)
     policy = parser.add_argument("--policy", default="steady", help="steady, learner, nervous, sharp or a Python file")
     policy.complete = shtab.FILE  # type: ignore[attr-defined]
     parser.add_argument("--name", default="", help="what it is called (its policy)")
@@ -172,6 +171,7 @@ def _bots(commands: Commands) -> None:
         "examples:\n  slapjack bots K7WQ2M --seats 3\n  slapjack bots K7WQ2M --seats 4 --policy sharp --policy nervous",
     )
     parser.add_argument("code", metavar="CODE", help="the table's code, or the link that invites people")
+    _ask_for_server(parser)
     parser.add_argument("--seats", type=_whole(1, MOST_BOTS), default=3, metavar="N", help="how many (%(default)s)")
     policy = parser.add_argument("--policy", action="append", help="steady, learner, nervous, sharp or a Python file")
     policy.complete = shtab.FILE  # type: ignore[attr-defined]
@@ -201,8 +201,8 @@ def _tournament(commands: Commands) -> None:
         "who won how many games, with the interval in which the true share lies.",
         "examples:\n  slapjack tournament sharp steady nervous learner\n"
         "  slapjack tournament sharp robin.py --games 400 --tables 40",
-        server="",
     )
+    parser.add_argument("--server", metavar="URL", default="", help="play on this one (a server of its own)")
     bots = parser.add_argument(
         "bots", nargs="+", metavar="BOT", help="steady, learner, nervous, sharp or a Python file"
     )
