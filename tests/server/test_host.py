@@ -39,6 +39,7 @@ from server.protocol import (
 from server.store.port import BadRecord, Change, Fenced, Opened, StoreDown, TableRecord
 from tests.server.world import MS, FakeLuck, S
 
+
 @pytest.fixture(autouse=True)
 def no_table_is_one_of_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that has only a few tables is never full; these tests have no more."""
