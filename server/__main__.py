@@ -12,7 +12,6 @@ import io
 import logging
 import os
 import resource
-import secrets
 import signal
 import socket
 import sys
@@ -66,13 +65,17 @@ class RealClock(Clock):
         """Whole microseconds since some fixed moment."""
         return time.monotonic_ns() // 1000
 
+    def worked_us(self) -> int:
+        """Whole microseconds of a processor that this process has used so far."""
+        return time.process_time_ns() // 1000
+
 
 class RealLuck(Luck):
     """The operating system's random bytes."""
 
     def draw(self) -> Chance:
         """32 bytes that nobody can foresee."""
-        return Chance(secrets.token_bytes(CHANCE_BYTES))
+        return Chance(os.urandom(CHANCE_BYTES))
 
 
 class Server(uvicorn.Server):

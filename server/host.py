@@ -350,12 +350,13 @@ class Host:
         return self._rooms[code]
 
     def _look_later(self) -> None:
-        due_us = self._clock.now_us() + LOOK_US
-        self._look = asyncio.get_running_loop().call_later(LOOK_US / 1e6, self._look_now, due_us)
+        now_us, worked_us = self._clock.now_us(), self._clock.worked_us()
+        self._look = asyncio.get_running_loop().call_later(LOOK_US / 1e6, self._look_now, now_us, worked_us)
 
-    def _look_now(self, due_us: int) -> None:
-        """Sees how late the loop is with what is due, for as long as there is a room."""
-        self._strain.saw(self._clock.now_us() - due_us)
+    def _look_now(self, since_us: int, worked_us: int) -> None:
+        """Sees how hard the server works and how late it is, for as long as there is a room."""
+        took_us = self._clock.now_us() - since_us
+        self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
         self._look = None
         if self._rooms:
             self._look_later()

@@ -11,6 +11,10 @@ class Clock(Protocol):
     def now_us(self) -> int:
         """Whole microseconds since some fixed moment."""
 
+    def worked_us(self) -> int:
+        """Whole microseconds of a processor that this process has used so far, 0 where nobody counts them."""
+        return 0
+
 
 class Luck(Protocol):
     """Where every shuffle, reaction of a computer player, code and secret comes from."""

@@ -1,36 +1,39 @@
-"""How hard this server has to work, from how late its loop gets to what is due; and what may then be done less often.
+"""How hard this server has to work, and what may then be done less often.
 
-Knows lags as numbers and reads no clock. Only waiting and the bound on lies may suffer from it (docs/fairness.md).
+Knows shares of a processor and lags as numbers, and reads no clock. Only waiting and the bound on lies may suffer from
+it (docs/fairness.md).
 """
 
 from collections import deque
 
 LOOKS = 10
-EASY_US = 2_000
-"""A loop that is no later than this is at ease: timers are no finer than half of it."""
-MOST_SELDOM = 5.0
-FULL_US = 12_000
-"""New tables are let in no more while the loop is later than this: those that play need what is left."""
+EASY, HARD, FULL = 0.5, 0.8, 0.9
+"""Busy for so much of the time a server is at ease, does what can wait as seldom as may be, and takes no new table."""
+MOST_SELDOM = 6.0
+LATE_US = 12_000
+"""A loop that is later than this is full as well, whatever it is busy with: its processor is not its own."""
 
 
 class Strain:
-    """What the last looks at the loop say. The middle one of them counts, so that one long step is no strain.
+    """What the last looks at the server say, all together, so that one long step is no strain.
 
     `seldom` is how many times as seldom things may be done, 1 at ease; `full` says that no new table may be opened.
     """
 
     def __init__(self) -> None:
+        self._shares: deque[float] = deque([0.0] * LOOKS, LOOKS)
         self._lags: deque[int] = deque([0] * LOOKS, LOOKS)
         self.seldom = 1.0
         self.full = False
 
-    def saw(self, lag_us: int) -> None:
-        """The loop came so late to a look at it."""
+    def saw(self, busy: float, lag_us: int) -> None:
+        """It was busy for this share of the time since the last look, to which it came so late."""
+        self._shares.append(busy)
         self._lags.append(lag_us)
-        middle_us = sorted(self._lags)[LOOKS // 2]
-        self.seldom = min(MOST_SELDOM, max(1.0, middle_us / EASY_US))
-        self.full = middle_us > FULL_US
+        busy = sum(self._shares) / LOOKS
+        self.seldom = 1 + (MOST_SELDOM - 1) * min(1.0, max(0.0, (busy - EASY) / (HARD - EASY)))
+        self.full = busy > FULL or sorted(self._lags)[LOOKS // 2] > LATE_US
 
 
 AT_EASE = Strain()
-"""For rooms of which nobody looks at the loop."""
+"""For rooms whose server nobody looks at."""

@@ -54,9 +54,13 @@ class FakeClock:
 
     def __init__(self) -> None:
         self.now_s = 1_000.0
+        self.worked_s = 0.0
 
     def now_us(self) -> int:
         return round(self.now_s * S)
+
+    def worked_us(self) -> int:
+        return round(self.worked_s * S)
 
 
 class SkippingSelector(selectors.SelectSelector):
@@ -598,13 +602,13 @@ async def test_a_server_carries_so_many_tables(world: World) -> None:
     assert host.tables == 2
 
 
-@in_a_world
-async def test_a_server_that_cannot_keep_up_takes_no_new_table_and_goes_on_with_those_it_has(world: World) -> None:
+async def carries_on_full(world: World, *, worked_s: float, late_s: float) -> None:
     mailbox, (ann,) = await world.table("Ann")
     sleeping = await world.host.create()
-    for _ in range(10):
+    for _ in range(12):
+        world.clock.worked_s += worked_s
         await later(0.09)
-        world.clock.now_s += 0.03  # a step that takes so long
+        world.clock.now_s += late_s  # a step that takes so long
     with pytest.raises(ServerFull):
         await world.host.create()
     assert await world.host.open(mailbox.room.code) is mailbox
@@ -614,6 +618,16 @@ async def test_a_server_that_cannot_keep_up_takes_no_new_table_and_goes_on_with_
     assert ann.last(Synced) == Synced(1, world.clock.now_us())
     await later(2)
     await world.host.create()
+
+
+@in_a_world
+async def test_a_server_that_has_its_hands_full_takes_no_new_table_and_goes_on_with_those_it_has(world: World) -> None:
+    await carries_on_full(world, worked_s=0.1, late_s=0.0)
+
+
+@in_a_world
+async def test_a_server_whose_processor_others_take_is_full_as_well(world: World) -> None:
+    await carries_on_full(world, worked_s=0.01, late_s=0.03)
 
 
 @in_a_world

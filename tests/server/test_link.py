@@ -28,6 +28,9 @@ class FakeClock:
     def now_us(self) -> int:
         return self.us
 
+    def worked_us(self) -> int:
+        return 0
+
 
 class FakeTransport(asyncio.Transport):
     """Takes what is written; as full as a test wants."""

@@ -3,42 +3,51 @@
 import pytest
 
 from server.protocol import Shown
-from server.strain import EASY_US, FULL_US, LOOKS, MOST_SELDOM, Strain
+from server.strain import EASY, FULL, HARD, LATE_US, LOOKS, MOST_SELDOM, Strain
 from tests.server.world import MS, Table
 
 NAMES = ("Ann", "Ben", "Cleo", "Dan")
 
 
-def seen(*lags_us: int) -> Strain:
+def seen(busy: float, lag_us: int = 0, looks: int = LOOKS) -> Strain:
     strain = Strain()
-    for lag_us in lags_us:
-        strain.saw(lag_us)
+    for _ in range(looks):
+        strain.saw(busy, lag_us)
     return strain
 
 
-def test_a_loop_at_ease_may_do_everything() -> None:
-    strain = seen(*[EASY_US] * LOOKS)
+def test_a_server_at_ease_may_do_everything() -> None:
+    strain = seen(EASY, LATE_US)
     assert strain.seldom == 1
     assert not strain.full
 
 
 def test_one_long_step_is_no_strain() -> None:
     """A collection of garbage, say."""
-    strain = seen(*[0] * LOOKS, 50 * FULL_US)
+    strain = seen(0.2)
+    strain.saw(1.0, 50 * LATE_US)
     assert strain.seldom == 1
     assert not strain.full
 
 
-def test_the_later_the_loop_the_more_seldom_and_then_it_is_full() -> None:
-    assert seen(*[2 * EASY_US] * LOOKS).seldom == 2
-    assert not seen(*[FULL_US] * LOOKS).full
-    strain = seen(*[100 * FULL_US] * LOOKS)
-    assert strain.seldom == MOST_SELDOM
-    assert strain.full
+def test_the_busier_the_more_seldom_and_then_it_is_full() -> None:
+    between = seen((EASY + HARD) / 2)
+    assert between.seldom == pytest.approx((1 + MOST_SELDOM) / 2)
+    assert not between.full
+    assert seen(HARD).seldom == pytest.approx(MOST_SELDOM)
+    assert not seen(FULL - 0.01).full
+    assert seen(1.0).full
+    assert seen(1.0).seldom == MOST_SELDOM
+
+
+def test_a_server_whose_processor_others_take_is_full() -> None:
+    assert seen(0.2, LATE_US + 1).full
 
 
 def test_it_passes() -> None:
-    strain = seen(*[10 * FULL_US] * LOOKS, *[0] * LOOKS)
+    strain = seen(1.0, 2 * LATE_US)
+    for _ in range(LOOKS):
+        strain.saw(0.1, 0)
     assert strain.seldom == 1
     assert not strain.full
 
@@ -64,7 +73,7 @@ def contest(strain: Strain, rtt_ms: int = 20) -> tuple[int, int]:
 
 def test_r4_under_strain_phones_are_asked_more_seldom_and_the_verdict_is_the_same() -> None:
     at_ease, waited_ms = contest(Strain())
-    strained, waited_strained_ms = contest(seen(*[100 * FULL_US] * LOOKS))
+    strained, waited_strained_ms = contest(seen(1.0))
     assert strained < at_ease / 3
     # The ping that decides leaves at its own moment, however seldom the others.
     assert abs(waited_strained_ms - waited_ms) <= 10

@@ -26,6 +26,10 @@ class Web:
         """The clock port."""
         return self.time_us
 
+    def worked_us(self) -> int:
+        """The clock port."""
+        return 0
+
     def browser(
         self, url: str = "http://table.example", *, public_url: str = "", address: str = "203.0.113.7"
     ) -> httpx.AsyncClient:
