@@ -86,7 +86,7 @@ async def dropped(server: Served, store_url: str, tables: int, drops: int) -> Fi
         while carrying.dropped < drops:
             carrying.drop()
             # So often that everybody is gone for some of the time, and there for most of it.
-            await asyncio.sleep(luck.expovariate(1.0) * 2.5 / (3 * tables))
+            await asyncio.sleep(luck.expovariate(1.0) * 2.5 / (2 * tables))
         unlike = await unlike_views(party)
         moved = sum(p.seat != seat for t in party.tables for p, seat in zip(t.players, t.seats, strict=True))
     async with RedisStore(store_url) as store:
@@ -103,7 +103,7 @@ async def unlike_views(party: Tables) -> int:
     """Has every table stand still, and counts the people who do not see what the first one there sees."""
     async with asyncio.timeout(2 * TIMEOUT_S):
         for table in party.tables:
-            while not all(player.online and player.table.paused for player in table.everybody):
+            while not all(player.online and player.table.paused for player in table.players):
                 host = next((p for p in table.players if is_host(p)), None)
                 if host is not None and not host.table.paused:
                     host.say(Pause(True))
@@ -111,7 +111,7 @@ async def unlike_views(party: Tables) -> int:
     return sum(
         _seen(player) != _seen(first)
         for table in party.tables
-        for first, *others in [table.everybody]
+        for first, *others in [table.players]
         for player in others
     )
 

@@ -22,12 +22,14 @@ from tests.support.serving import Served
 
 RESUMES_S = 5.0
 GOES_ON_S = 2.0
+IN_TESTS_S = 60.0
+"""The short form runs beside whatever else the machine does, and asks only that play goes on."""
 
 
 # --- row 1 -------------------------------------------------------------------------------------------------------
 
 
-async def server_killed(server: Served, url_of: Callable[[], str], tables: int, kills: int) -> Figure:
+async def server_killed(server: Served, url: str, tables: int, kills: int, within_s: float) -> Figure:
     """Kills the game server again and again, and starts it where it was."""
     took_s: list[float] = []
     async with playing(server.url, tables) as party:
@@ -40,14 +42,14 @@ async def server_killed(server: Served, url_of: Callable[[], str], tables: int, 
         seats = [(table.players, table.seats) for table in party.tables]
         moved = sum(p.seat != seat for players, kept in seats for p, seat in zip(players, kept, strict=True))
         held = len([table for table in party.tables if table.told.over])
-    async with RedisStore(url_of()) as store:
+    async with RedisStore(url) as store:
         wrong = await differences(store, party)
     slowest_s = p99(took_s)
     text = (
         f"{kills} kills under {tables} games: {len(wrong)} differences, {moved} seats lost, play resumed after "
         f"{slowest_s:.2f} s at p99 (start included), games over at {held} tables"
     )
-    return Figure(not wrong and not moved and slowest_s < RESUMES_S, "; ".join([text, *wrong[:3]]))
+    return Figure(not wrong and not moved and slowest_s < within_s, "; ".join([text, *wrong[:3]]))
 
 
 def server_row(folder: Path, full: bool) -> Figure:
@@ -56,7 +58,7 @@ def server_row(folder: Path, full: bool) -> Figure:
     server = Served(folder, store.url, module="server")
     server.start()
     try:
-        return asyncio.run(server_killed(server, lambda: store.url, *((200, 20) if full else (3, 2))))
+        return asyncio.run(server_killed(server, store.url, *((200, 20, RESUMES_S) if full else (3, 2, IN_TESTS_S))))
     finally:
         server.stop()
         store.stop()
@@ -66,7 +68,7 @@ def server_row(folder: Path, full: bool) -> Figure:
 
 
 async def store_killed(
-    server: Served, url: str, recover: Callable[[], None], tables: int, kills: int
+    server: Served, url: str, recover: Callable[[], None], tables: int, kills: int, within_s: float
 ) -> tuple[Figure, int]:
     """Kills the store again and again; it comes back with what it has. Also gives how many tables were told to wait."""
     rng = random.Random(3)
@@ -85,7 +87,7 @@ async def store_killed(
     # A card lies for a while before the next, which is no waiting for the store.
     slowest_s = p99(took_s)
     text = f"{kills} kills: {len(wrong)} differences, on after {slowest_s:.2f} s at p99, {held_on} of {tables} held on"
-    return Figure(not wrong and slowest_s <= GOES_ON_S, "; ".join([text, *wrong[:3]])), held_on
+    return Figure(not wrong and slowest_s <= within_s, "; ".join([text, *wrong[:3]])), held_on
 
 
 async def _answering(url: str) -> float:
@@ -100,7 +102,7 @@ async def _answering(url: str) -> float:
 
 def store_row(folder: Path, full: bool) -> Figure:
     """On each kind of server, in both ways to write."""
-    size = (8, 20) if full else (2, 1)
+    size = (8, 20, GOES_ON_S) if full else (2, 1, IN_TESTS_S)
     figures = []
     ways: tuple[Fsync, ...] = ("everysec", "always")
     for fsync in ways:

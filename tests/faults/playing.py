@@ -1,18 +1,16 @@
-"""Tables at which bots play over real sockets, and a spectator at each who writes down all that the table is told.
+"""Tables at which people play over real sockets, one of whom at each writes down all that the table is told.
 
-What a spectator has been told has been acknowledged: after any fault it must be in the journal, as it was told.
+What somebody has been told has been acknowledged: after any fault it must be in the journal, as it was told.
 """
 
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from clients.bots import Mind, play
-from clients.bots.mind import Policy
-from clients.sdk import NotAtTable, Player, ServerGone, connect, create_table
+from clients.sdk import NotAtTable, Player, ServerGone, connect, create_table, is_slap_card
 from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, GameOver, Step
 from engine.rules import GameName, Rules
@@ -23,7 +21,6 @@ from server.store.board import By, Span
 from server.store.redis import RedisStore
 from tests.support.serving import TIMEOUT_S
 
-QUICK = Policy("plays on", 300, 60, turn_ms=300)
 RULES = Rules(min_show_ms=300, card_limit=40)
 CARDS = 52
 
@@ -41,7 +38,7 @@ class Told:
     game: int = 0
 
     def hear(self, told: object) -> None:
-        """Takes what the spectator was told."""
+        """Takes what somebody at the table was told."""
         if isinstance(told, HoldOn):
             self.held_on += told.on
         if not isinstance(told, Update):
@@ -67,12 +64,6 @@ class Table:
     told: Told
     players: list[Player] = field(default_factory=list)
     seats: list[SeatId | None] = field(default_factory=list)
-    watchers: list[Player] = field(default_factory=list)
-
-    @property
-    def everybody(self) -> list[Player]:
-        """All who see what happens."""
-        return [*self.players, *self.watchers]
 
 
 class Tables:
@@ -88,29 +79,19 @@ class Tables:
         there = at or url
         told = Told(code)
         table = Table(told)
-        started = asyncio.Event()
-        for nth in range(2):
-            self._playing.append(asyncio.create_task(self._sit(there, table, random.Random(seed * 2 + nth))))
-        self._playing.append(asyncio.create_task(self._watch(there, table, started)))
-        await asyncio.wait_for(started.wait(), TIMEOUT_S)
         self.tables.append(table)
+        for nth in range(2):
+            self._playing.append(asyncio.create_task(self._sit(there, table, nth, random.Random(seed * 2 + nth))))
 
-    async def _sit(self, url: str, table: Table, luck: random.Random) -> None:
-        async with connect(url, table.told.code, name=f"Player {len(table.players)}", chance=luck.random) as player:
+    async def _sit(self, url: str, table: Table, nth: int, luck: random.Random) -> None:
+        async with connect(url, table.told.code, name=f"Player {nth}", chance=luck.random) as player:
             table.players.append(player)
             table.seats.append(player.seat)
             starting = asyncio.create_task(_start(player))
             try:
-                await play(player, Mind(QUICK, luck))
+                await _play(player, luck, table.told.hear if nth == 0 else lambda _: None)
             finally:
                 starting.cancel()
-
-    async def _watch(self, url: str, table: Table, started: asyncio.Event) -> None:
-        async with connect(url, table.told.code, name="Watcher", watch=True) as watcher:
-            table.watchers.append(watcher)
-            started.set()
-            async for happening in watcher:
-                table.told.hear(happening)
 
     async def move_on(self, since_s: float) -> list[float]:
         """Waits until a card has been turned at each table since then.
@@ -123,7 +104,7 @@ class Tables:
                 for task in self._playing:
                     if task.done():
                         task.result()
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.02)
         return [table.told.moved_s - since_s for table in tables]
 
     async def leave(self) -> None:
@@ -133,6 +114,26 @@ class Tables:
         for task in self._playing:
             with suppress(asyncio.CancelledError, NotAtTable):
                 await task
+
+
+async def _play(player: Player, luck: random.Random, hear: Callable[[object], None]) -> None:
+    """Slaps and turns like somebody who taps again when nothing comes of it."""
+    slapped = (0, 0)
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(luck.uniform(0.4, 0.6)):
+                hear(await anext(player))
+        view, top, game = player.view, player.top, player.table.game
+        if view is None or player.table.stage is not Stage.PLAYING:
+            continue
+        if top is not None and is_slap_card(view, player.table.rules) and slapped != (game, top.nth):
+            await asyncio.sleep(luck.uniform(0.2, 0.4))
+            slapped = (game, top.nth)
+            if player.top == top:
+                player.slap()
+        elif player.my_turn:
+            await asyncio.sleep(luck.uniform(0.2, 0.4))
+            player.turn()
 
 
 async def _new_table(url: str) -> str:
