@@ -15,7 +15,8 @@ import pytest
 
 from clients.command import main, whole_command_line
 from clients.sdk import connect, create_table
-from server.protocol import AddComputer, Lock
+from server.protocol import AddComputer, Closing, Lock
+from tests.clients import scripted
 from tests.support.company import company
 from tests.support.serving import ROOT, TIMEOUT_S, Served, served
 
@@ -152,6 +153,28 @@ async def test_a_table_that_lets_nobody_in(server: Served) -> None:
         ended = await asyncio.to_thread(run, "bots", ann.table.code, "--server", server.url)
         assert ended.returncode == 1
         assert ended.stderr.startswith("slapjack: the table is full")
+
+
+@pytest.mark.parametrize(
+    ("closing", "line"),
+    [
+        (Closing.WRONG_VERSION, "this client and the server are of different versions: get the server's"),
+        (Closing.REMOVED, "the host has removed you from this table"),
+        (Closing.SEAT_TAKEN_OVER, "your seat is open in another place, and this one has stopped"),
+        (Closing.TOO_MANY, "the server has heard too much from here: wait a minute"),
+        (Closing.MALFORMED, "the two sides do not understand each other: in words"),
+    ],
+)
+async def test_what_ends_it_at_the_table_is_said_in_one_line(closing: Closing, line: str) -> None:
+    """P4."""
+
+    async def script(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.close(closing, "in words")
+
+    async with scripted.at(scripted.Table(script)) as url:
+        ended = await asyncio.to_thread(run, "bot", "K7WQ2M", "--server", url)
+    assert (ended.returncode, ended.stderr) == (1, f"slapjack: {line}\n")
 
 
 async def test_a_bot_that_breaks_down_shows_where(server: Served, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from clients.words import why_not
 from engine.game import Seat, Wait
 from engine.rules import GameName, Rules
 from server.protocol import (
+    MAX_SEATS,
     AddComputer,
     Closing,
     DoCall,
@@ -570,6 +571,15 @@ async def test_a_locked_and_a_full_table_say_so(server: Served) -> None:
             await until(pilot, lambda: app.ended_by is not None)
         assert isinstance(app.ended_by, JoinRefused)
         assert why_not(app.ended_by) == "the host has locked this table to newcomers: ask them to open it"
+        ann.say(Lock(False))
+        for _ in range(MAX_SEATS - 1):
+            ann.say(AddComputer())
+        await ann.until(lambda p: len(p.table.seats) == MAX_SEATS)
+        app = Slapjack(server.url, ann.table.code, "Robin")
+        async with app.run_test(size=SIZE) as pilot:
+            await until(pilot, lambda: app.ended_by is not None)
+        assert app.ended_by is not None
+        assert why_not(app.ended_by).startswith("the table is full: watch it with --watch")
 
 
 async def test_who_comes_with_a_code_and_no_name_is_asked_for_it(server: Served) -> None:
