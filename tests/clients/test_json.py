@@ -90,7 +90,8 @@ async def test_two_people_see_the_same_whichever_way_they_are_told(server: Serve
     [
         (b"\x80", "a binary frame: on this socket messages are JSON in text frames"),
         ("", "not JSON: Input data was truncated"),
-        ("[" * MAX_FRAME_BYTES, "not JSON: maximum recursion depth exceeded"),
+        ("[" * MAX_FRAME_BYTES, "not JSON: "),
+        (f"{'[' * 2_000}{']' * 2_000}", "not "),
         ('{"t": "sync", "sent_us": 1e3}', "sync: Expected `int`, got `float`"),
         (f'{{"t": "sync", "sent_us": {2**70}}}', "not JSON: can't serialize ints"),
         ('{"t": "sing"}', "no such kind of message: 'sing'"),

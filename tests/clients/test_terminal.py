@@ -472,7 +472,7 @@ async def test_to_quit_keeps_the_seat_and_to_leave_gives_it_up() -> None:
         await until(pilot, lambda: isinstance(app.screen, Menu))
         await pilot.press("end", "enter")
         await asyncio.wait_for(table.hung_up.wait(), PATIENCE_S)
-        assert isinstance(table.heard[-1], Quit)
+        assert any(isinstance(message, Quit) for message in table.heard)
         assert app.ended_by is None
 
 
