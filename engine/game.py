@@ -15,8 +15,11 @@ Seat = NewType("Seat", int)
 
 
 @dataclass_transform(frozen_default=True)
-class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An immutable value that compares and encodes by its fields."""
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """An immutable value that compares and encodes by its fields.
+
+    Nothing that cannot change can come to hold itself, so the garbage collector need not look at it.
+    """
 
 
 class Status(StrEnum):

@@ -46,8 +46,9 @@ UNACKNOWLEDGED_TIMEOUT_MS = 15_000
 STOP_TIMEOUT_S = 5
 SWEEP_EVERY_S = 60
 COLLECT_EVERY_S = 3_600
-YOUNG, MIDDLE, OLD = 5_000, 20, 1_000_000
-"""When garbage is looked for among the youngest objects, the next, and all of them: the last is never."""
+YOUNG, MIDDLE, OLD = 1_000, 3, 1_000_000
+"""When garbage is looked for among the youngest objects, the next, and all of them: soon, for each look stops every
+table as long as there are many to look at, and the last never."""
 
 log = logging.getLogger("slapjack")
 
