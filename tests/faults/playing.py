@@ -6,11 +6,12 @@ What somebody has been told has been acknowledged: after any fault it must be in
 import asyncio
 import random
 import time
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from clients.sdk import NotAtTable, Player, ServerGone, connect, create_table, is_slap_card
+from clients.sdk import NotAtTable, Player, Resumed, ServerGone, connect, create_table, is_slap_card
 from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, GameOver, Step
 from engine.rules import GameName, Rules
@@ -21,7 +22,8 @@ from server.store.board import By, Span
 from server.store.redis import RedisStore
 from tests.support.serving import TIMEOUT_S
 
-RULES = Rules(min_show_ms=300, card_limit=40)
+CARD_LIMITS = range(30, 90)
+"""Short games, and not all over at once."""
 CARDS = 52
 
 
@@ -33,9 +35,14 @@ class Told:
     cards: dict[tuple[int, int], str] = field(default_factory=dict)
     over: set[int] = field(default_factory=set)
     held_on: int = 0
-    moved_s: float = 0.0
+    moved_s: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     game: int = 0
+
+    def moved_after(self, since_s: float) -> float | None:
+        """When the first card was turned after that moment."""
+        later = bisect_right(self.moved_s, since_s)
+        return self.moved_s[later] if later < len(self.moved_s) else None
 
     def hear(self, told: object) -> None:
         """Takes what somebody at the table was told."""
@@ -50,7 +57,7 @@ class Told:
                 if (self.game, event.nth) in self.cards:
                     self.wrong.append(f"{self.code}: card {event.nth} of game {self.game} was turned twice")
                 self.cards[self.game, event.nth] = event.face
-                self.moved_s = time.monotonic()
+                self.moved_s.append(time.monotonic())
             if isinstance(event, GameOver):
                 self.over.add(self.game)
         if told.view is not None and told.view.pile + sum(seat.cards for seat in told.view.seats) != CARDS:
@@ -87,7 +94,7 @@ class Tables:
         async with connect(url, table.told.code, name=f"Player {nth}", chance=luck.random) as player:
             table.players.append(player)
             table.seats.append(player.seat)
-            starting = asyncio.create_task(_start(player))
+            starting = asyncio.create_task(_start(player, luck))
             try:
                 await _play(player, luck, table.told.hear if nth == 0 else lambda _: None)
             finally:
@@ -100,12 +107,12 @@ class Tables:
         """
         tables = [table for table in self.tables if table.told.game not in table.told.over]
         async with asyncio.timeout(4 * TIMEOUT_S):
-            while any(table.told.moved_s <= since_s for table in self.tables):
+            while any(table.told.moved_after(since_s) is None for table in self.tables):
                 for task in self._playing:
                     if task.done():
                         task.result()
                 await asyncio.sleep(0.02)
-        return [table.told.moved_s - since_s for table in tables]
+        return [(table.told.moved_after(since_s) or 0.0) - since_s for table in tables]
 
     async def leave(self) -> None:
         """Everybody hangs up."""
@@ -122,7 +129,9 @@ async def _play(player: Player, luck: random.Random, hear: Callable[[object], No
     while True:
         with suppress(TimeoutError):
             async with asyncio.timeout(luck.uniform(0.4, 0.6)):
-                hear(await anext(player))
+                hear(happening := await anext(player))
+                if isinstance(happening, Resumed):
+                    slapped = (0, 0)  # the card is shown afresh, and no hand has been on it
         view, top, game = player.view, player.top, player.table.game
         if view is None or player.table.stage is not Stage.PLAYING:
             continue
@@ -145,13 +154,14 @@ async def _new_table(url: str) -> str:
             await asyncio.sleep(0.5)
 
 
-async def _start(player: Player) -> None:
+async def _start(player: Player, luck: random.Random) -> None:
     """Starts whatever is to be started, for the host."""
+    rules = Rules(min_show_ms=300, card_limit=luck.choice(CARD_LIMITS))
     with suppress(NotAtTable):
         await player.until(lambda p: len(p.table.seats) == 2)
         while True:
             await player.until(lambda p: p.table.stage is Stage.LOBBY and is_host(p))
-            player.say(SetRules(RULES))
+            player.say(SetRules(rules))
             player.start()
             await player.until(lambda p: p.table.stage is not Stage.LOBBY)
 
