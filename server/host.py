@@ -156,7 +156,8 @@ class Mailbox:
         """Carries out what has come, until there is no more of it or a change has to be kept."""
         try:
             while self._inbox and self._keeping is None and not self._stopped:
-                self._carry_out(self.room.receive(*self._inbox.popleft()))
+                if effects := self.room.receive(*self._inbox.popleft()):
+                    self._carry_out(effects)
         except Exception:
             self._fail()
         if not self._stopped:
@@ -177,8 +178,9 @@ class Mailbox:
         """Has the room woken when it wants to be. An alarm that rings too early is set again then."""
         # While a change is being kept the room waits, but a card that is on its way must not.
         wake_us = self.room.wake_at() if self._keeping is None else None
-        for held in self._held.values():
-            wake_us = held[0][0] if wake_us is None else min(wake_us, held[0][0])
+        if self._held:
+            send_us = min(held[0][0] for held in self._held.values())
+            wake_us = send_us if wake_us is None else min(wake_us, send_us)
         if wake_us is None or (self._alarm is not None and self._alarm_us <= wake_us):
             return
         if self._alarm is not None:

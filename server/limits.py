@@ -25,9 +25,10 @@ class Bucket:
 
     def take(self, now_us: int) -> bool:
         """Takes a token; False where there is none."""
-        if self.left(now_us) < 1:
+        tokens = self.left(now_us)
+        if tokens < 1:
             return False
-        self._tokens -= 1
+        self._tokens = tokens - 1
         return True
 
 

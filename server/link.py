@@ -11,7 +11,6 @@ from typing import Any, cast
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
-from websockets.protocol import State
 
 try:
     from websockets.speedups import apply_mask
@@ -37,6 +36,8 @@ MASKED = 0x80
 LONG, LONGER = 126, 127
 """Lengths that say that the length follows in two bytes, or in eight."""
 MASK_BYTES = 4
+SHORT_HEAD = 2 + MASK_BYTES
+"""How many bytes come before what a short frame from a phone says."""
 
 
 def frame_of(payload: bytes, *, text: bool = False) -> bytes:
@@ -111,59 +112,49 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         if not self.handshake_initiated:
             super().data_received(data)
             return
-        if self._piece:
-            data, self._piece = self._piece + data, b""
+        length = len(data) - SHORT_HEAD
+        if not self._piece and 0 <= length < LONG and data[1] == MASKED | length:
+            self._frame(data, data[2:SHORT_HEAD], data[SHORT_HEAD:])
+            return
+        data, self._piece = self._piece + data, b""
         at, end = 0, len(data)
         while end - at >= 2:
-            head, length, start = data[at], data[at + 1] & ~MASKED, at + 2
+            length, start = data[at + 1] & ~MASKED, at + 2
             if length >= LONG:
                 start += 2 if length == LONG else 8
                 if start > end:
                     break
                 length = int.from_bytes(data[at + 2 : start])
-            masked = data[at + 1] & MASKED
-            body = start + MASK_BYTES if masked else start
+            body = start + MASK_BYTES if data[at + 1] & MASKED else start
             if body + length > end:
                 if length > self.config.ws_max_size:
                     super().data_received(data[at:])
                     return
                 break
-            if not (masked and self._is_answer(head, data[start:body], data[body : body + length])):
-                if self.closing and head != CLOSE:
-                    at = body + length
-                    continue
-                if not self._afford(self._arrived_us):
-                    self._piece = b""
-                    self.transport.pause_reading()
-                    return
-                if not (masked and self._take(head, data[start:body], data[body : body + length])):
-                    super().data_received(data[at : body + length])
-                    if self.transport.get_write_buffer_size() > self.outbox_bytes:
-                        self.transport.abort()  # it asks to be answered and does not read
-                        return
+            if not self._frame(data[at : body + length], data[start:body], data[body : body + length]):
+                return
             at = body + length
         self._piece = data[at:]
 
-    def _take(self, head: int, mask: bytes, data: bytes) -> bool:
-        """Hands over a message that is one whole frame; False where it is for the parser."""
-        if self._receive is None or not self._between_messages() or head not in (BINARY, TEXT):
+    def _frame(self, frame: bytes, mask: bytes, body: bytes) -> bool:
+        """Takes one whole frame; False when nothing more is to be heard."""
+        head = frame[0]
+        if head == PONG and len(body) == PING_BYTES and mask and self._answered(apply_mask(body, mask)):
+            return True
+        if self.closing and head != CLOSE:
+            return True
+        if not self._afford(self._arrived_us):
+            self.transport.pause_reading()
             return False
-        if len(data) > self.config.ws_max_size:
+        whole = head in (BINARY, TEXT) and len(body) <= self.config.ws_max_size
+        if whole and mask and self._receive is not None and self.conn.current_size is None:
+            self._receive(apply_mask(body, mask), self._arrived_us, head == TEXT)
+            return True
+        super().data_received(frame)
+        if self.transport.get_write_buffer_size() > self.outbox_bytes:
+            self.transport.abort()  # it asks to be answered and does not read
             return False
-        self._receive(apply_mask(data, mask), self._arrived_us, head == TEXT)
         return True
-
-    def _is_answer(self, head: int, mask: bytes, data: bytes) -> bool:
-        """Takes the pong to a ping of ours."""
-        return (
-            head == PONG
-            and len(data) == PING_BYTES
-            and self._between_messages()
-            and self._answered(apply_mask(data, mask))
-        )
-
-    def _between_messages(self) -> bool:
-        return self.conn.state is State.OPEN and self.conn.current_size is None
 
     def send_receive_event_to_app(self) -> None:
         """Hands a message over on the spot."""

@@ -173,8 +173,12 @@ class Room:
         if self._stirred:
             self._settle()
             self._wake_us = self._due_us()
-        self._keep()
-        self._stirred = False
+            self._keep()
+            self._stirred = False
+        elif self._entries:
+            self._keep()
+        if not self._effects and not self._keeps:
+            return []
         effects: list[Effect] = [*self._keeps, *self._effects]
         self._keeps, self._effects = [], []
         return effects
@@ -275,11 +279,10 @@ class Room:
 
     def _due_us(self) -> int | None:
         play_us = self.play.wake_at() if self.play is not None and self.still_since_us is None else None
-        due_us = self._ping_us
-        for instant_us in (self.next_deal_us or None, self._handover_us(), play_us):
-            if instant_us is not None and (due_us is None or instant_us < due_us):
-                due_us = instant_us
-        return due_us
+        if play_us is not None and self._ping_us is not None and not self.next_deal_us and self.host_away_us is None:
+            return min(play_us, self._ping_us)  # as it is most of the time
+        instants = (play_us, self._ping_us, self.next_deal_us or None, self._handover_us())
+        return min((instant for instant in instants if instant is not None), default=None)
 
     def _ping_all(self) -> None:
         """Keeps every phone's path known; the game asks more often while it matters."""
