@@ -28,6 +28,8 @@ QUICKEST_S = 0.15
 SECOND_S = 0.2
 SLOWEST_S = 0.45
 STALLED_S = 3.0
+TRIES, TRY_AGAIN_S = 8, 0.5
+"""How often a full server is asked again for a table, and after how long."""
 SYNC_S = 2.75
 """How often a phone asks for the clock: the page every 3 s, the Python client every 2.5 s."""
 
@@ -192,9 +194,10 @@ class Table:
             phone.transport.abort()
 
     def lost(self, phone: Phone) -> None:
-        """A socket has closed."""
+        """A socket has closed, and with it ends the table."""
         if not self.leaving:
             self.tally.errors["lost"] += 1
+            self.leave()
 
     def refused(self, phone: Phone, reason: str) -> None:
         """The server has hung up and said why."""
@@ -407,7 +410,7 @@ class Heard(msgspec.Struct, gc=False):
     reason: str = ""
 
 
-FINE = ("pile_gone", "too_late")
+FINE = ("pile_gone", "too_late", "seat_out")
 """Answers to a hand that came after the verdict."""
 
 
@@ -571,16 +574,18 @@ class Load:
     tables: list[Table] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     at_once: int = 12
+    refused: int = 0
 
     def __post_init__(self) -> None:
         self._luck = random.Random(self.seed)
         self._number = 0
 
     async def bring_to(self, tables: int) -> None:
-        """Opens or closes tables until there are so many; raises `Refused` where the server does not let one in."""
+        """Opens or closes tables until there are so many, or until the server has refused new ones for a while."""
         while len(self.tables) > tables:
             self.tables.pop().leave()
-        while len(self.tables) < tables:
+        tries = 0
+        while len(self.tables) < tables and tries < TRIES:
             fresh = [self._fresh() for _ in range(min(self.at_once, tables - len(self.tables)))]
             answers = await asyncio.gather(*(table.sit() for table in fresh), return_exceptions=True)
             for table, answer in zip(fresh, answers, strict=True):
@@ -589,8 +594,12 @@ class Load:
                 else:
                     table.leave()
             wrong = [answer for answer in answers if answer is not None]
-            if wrong:
+            if not all(isinstance(answer, Refused) for answer in wrong):
                 raise wrong[0]
+            if wrong:
+                self.refused += len(wrong)
+                tries += 1
+                await asyncio.sleep(TRY_AGAIN_S)
 
     def _fresh(self) -> Table:
         self._number += 1
