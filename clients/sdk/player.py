@@ -22,7 +22,7 @@ from clients.sdk.clock import RoomClock
 from clients.sdk.errors import NotAtTable, ServerGone
 from clients.sdk.session import GONE, Happening, Session
 from engine.game import GameView, LandedCard, Seat, Side
-from server.protocol import Join, Message, Quit, SeatId, Start, TableView
+from server.protocol import Join, Message, Question, Quit, SeatId, Start, TableView
 
 KEPT_HAPPENINGS = 10_000
 """A player that never reads its happenings forgets the oldest beyond these; `table` and `view` stay right."""
@@ -98,6 +98,11 @@ class Player:
         return self._session.view
 
     @property
+    def question(self) -> Question | None:
+        """What the table's judge is asked (R18), None where nothing is."""
+        return self._session.question
+
+    @property
     def place(self) -> Seat | None:
         """This player's seat in the running game, None where it was not dealt in."""
         return self._session.place
@@ -142,6 +147,11 @@ class Player:
     def carry_on(self) -> None:
         """Lets the card on top pass (R19)."""
         self._session.carry_on()
+        self._stirred.set()
+
+    def point(self, seat: Seat) -> None:
+        """Answers `question`, for whoever is out or watching: that hand was first (R18)."""
+        self._session.point(seat)
         self._stirred.set()
 
     def start(self) -> None:
@@ -227,7 +237,7 @@ class Player:
                 self._publish()
                 for frame in session.take_frames():
                     await socket.send(frame)
-                if session.left:
+                if session.left and session.online:
                     break
                 await self._nap()
         except websockets.ConnectionClosed:
@@ -298,7 +308,12 @@ async def connect(
     session = Session(join, chance or SystemRandom().random, round(patience_s * 1_000_000))
     player = Player(_table_url(url, code), session, clock or Monotonic(), draws)
     try:
-        await player._wait_for(lambda: session.table is not None)
+        try:
+            await player._wait_for(lambda: session.table is not None)
+        except asyncio.CancelledError:
+            if not key:
+                player.quit()  # it may have a seat by now, and nobody would ever have the key to it
+            raise
         yield player
     finally:
         await player.close()

@@ -28,6 +28,8 @@ from server.protocol import (
     Malformed,
     Marked,
     Message,
+    Point,
+    Question,
     Quit,
     Reacted,
     Refused,
@@ -85,7 +87,8 @@ class Session:
     """A seat (or a place to watch from) that outlives its sockets.
 
     `chance` gives a float in [0, 1) and spreads the dialling; `patience_us` is how long a lost server is sought.
-    What may be read at any time: `key`, `seat`, `table` and `view` as last *shown*, `clock`, `online`, `error`.
+    What may be read at any time: `key`, `seat`, `clock`, `online`, `error`, and `table`, `view` and `question` as last
+    *shown*.
     """
 
     def __init__(self, join: Join, chance: Callable[[], float], patience_us: int = 120_000_000) -> None:
@@ -99,6 +102,7 @@ class Session:
         self.seat: SeatId | None = None
         self.table: TableView | None = None
         self.view: GameView | None = None
+        self.question: Question | None = None
         self.clock = RoomClock()
         self.error: NotAtTable | None = None
         self.left = False
@@ -269,9 +273,14 @@ class Session:
         """Lets the card pass that is on top as shown (R19)."""
         self._move(DoCarryOn(self._game, self._top_nth))
 
+    def point(self, seat: Seat) -> None:
+        """As the table's judge: that hand was first (R18). Nothing where nothing is asked."""
+        if self.question is not None:
+            self.say(Point(self.question.id, seat))
+
     def say(self, message: Message) -> None:
         """Any message. While there is no socket nothing is said: `Resumed`, and the update after it, tell where the
-        table stands by then."""
+        table stands by then. Only `Quit` waits for the way back, since a seat is not given up by silence."""
         if isinstance(message, Quit):
             self.left = True
         if self.online:
@@ -301,6 +310,8 @@ class Session:
         self._syncs = 0
         self._sync_at_us = now_us
         self._welcomes += 1
+        if self.left:
+            self.say(Quit())
         if self._welcomes > 1:
             self._happenings.append(Resumed())
 
@@ -328,7 +339,7 @@ class Session:
         if update.table is not None:
             self.table = update.table
         if update.view is not None or self._whole:
-            self.view = update.view
+            self.view, self.question = update.view, update.question
         self._whole = False
         if self._painted_game != self._game:
             self._painted_game = self._game

@@ -16,7 +16,7 @@ from clients.sdk import (
     connect,
     create_table,
 )
-from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, Refused, Shown, Update
+from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome
 from tests.clients.scripted import Table, at
 from tests.support.tables import a_game, a_table, turned
 
@@ -108,6 +108,34 @@ async def test_who_has_quit_is_heard_before_the_block_hangs_up() -> None:
             player.quit()
         await table.hung_up.wait()
     assert any(isinstance(message, Quit) for message in table.heard)
+
+
+@pytest.mark.parametrize(("key", "farewell"), [(None, True), ("secret", False)])
+async def test_who_is_stopped_while_joining_leaves_no_seat_behind(key: str | None, farewell: bool) -> None:
+    """Whoever came with a key has the way back; a newcomer would never learn theirs."""
+    joining, stopped = asyncio.Event(), asyncio.Event()
+
+    async def script(table: Table) -> None:
+        await table.hear(Join)
+        joining.set()
+        await stopped.wait()
+        await table.say(Welcome(code="K7WQ2M", key="secret", seat=SeatId("s0"), room_us=0))
+        await table.hear_out()
+
+    async def join(url: str) -> None:
+        async with connect(url, "K7WQ2M", name="Robin", key=key):
+            pytest.fail("nobody got in")
+
+    table = Table(script)
+    async with at(table) as url:
+        task = asyncio.create_task(join(url))
+        await joining.wait()
+        task.cancel()
+        stopped.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await table.hung_up.wait()
+    assert any(isinstance(message, Quit) for message in table.heard) == farewell
 
 
 async def test_a_client_that_draws_says_itself_when_it_has() -> None:

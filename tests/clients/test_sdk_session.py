@@ -23,7 +23,7 @@ from clients.sdk import (
     TooMany,
     WrongVersion,
 )
-from engine.game import Side
+from engine.game import Seat, Side
 from server.protocol import (
     Closing,
     DoCall,
@@ -34,6 +34,8 @@ from server.protocol import (
     Lock,
     Marked,
     Message,
+    Point,
+    Question,
     Quit,
     Reacted,
     Refused,
@@ -263,6 +265,34 @@ def test_quitting_is_said_and_does_not_lead_back() -> None:
     assert phone.said[-1] == Quit()
     assert phone.session.error is None
     assert phone.session.dial_at_us is None
+
+
+def test_who_quits_without_a_socket_says_so_on_the_way_back() -> None:
+    """A seat is not given up by silence (R25)."""
+    phone = Phone().join().close(GONE)
+    phone.session.say(Quit())
+    assert phone.session.dial_at_us is not None
+    phone.now_us = phone.session.dial_at_us
+    assert phone.open().said[-1] == Join(name="Robin", face="🙂", key="secret")
+    assert not any(isinstance(message, Quit) for message in phone.said)
+    phone.hear(welcome(phone.now_us))
+    assert any(isinstance(message, Quit) for message in phone.said)
+    assert phone.close(Closing.REMOVED).session.dial_at_us is None
+    assert phone.session.error is None
+
+
+def test_the_tables_judge_points_while_there_is_something_to_judge() -> None:
+    """R18."""
+    question = Question(id=7, game=1, nth=1, seats=(Seat(1), Seat(0)), hands=(), until_us=0)
+    phone = Phone().join()
+    phone.session.point(Seat(1))
+    assert not any(isinstance(message, Point) for message in phone.take().said)
+    phone.tell(view=a_game(["JS"]), question=question).tell(table=a_table(watching=1))
+    assert phone.session.question == question
+    phone.session.point(Seat(1))
+    assert phone.take().said[-1] == Point(question=7, seat=Seat(1))
+    phone.tell(view=a_game([]))
+    assert phone.session.question is None
 
 
 def test_nothing_is_said_without_a_socket() -> None:
