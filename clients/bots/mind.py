@@ -10,6 +10,7 @@ from random import Random
 from clients.sdk import Player, is_slap_card
 from engine.game import GameView, Seat, Status, Value
 from engine.rules import Rules
+from server.protocol import Kind, SeatId, TableView
 
 QUICKEST_MS = 180
 """No hand comes sooner after its card: what is quicker than people are is not believed anyway."""
@@ -59,15 +60,17 @@ class Act(StrEnum):
     SLAP = "slap"
     CALL = "call"
     CARRY_ON = "carry_on"
+    POINT = "point"
 
 
 class Sight(Value):
-    """A game that a bot plays in, as it is shown."""
+    """A game that a bot plays in, as it is shown; `judges` when it is asked who was first (R18)."""
 
     game: int
     view: GameView
     rules: Rules
     place: Seat
+    judges: bool = False
 
     @property
     def status(self) -> Status:
@@ -80,7 +83,19 @@ def sight_of(player: Player) -> Sight | None:
     table, view, place = player.table, player.view, player.place
     if view is None or place is None or view.end is not None or table.paused or table.asleep:
         return None
-    return Sight(table.game, view, table.rules, place)
+    return Sight(
+        table.game, view, table.rules, place, player.question is not None and _only_judge(player.seat, table, view)
+    )
+
+
+def _only_judge(seat: SeatId | None, table: TableView, view: GameView) -> bool:
+    """Whether nobody else could judge (R18): the first word counts, so a bot leaves it to whoever may be a person."""
+    out = [
+        each.id
+        for each in table.seats
+        if each.kind is Kind.PERSON and each.place is not None and view.seats[each.place].status is Status.OUT
+    ]
+    return out == [seat] and not table.watching
 
 
 class Mind:
@@ -103,6 +118,7 @@ class Mind:
         busy_until_us = self._plans[Act.SLAP] + VERDICT_US if Act.SLAP in self._plans else now_us
         self._plan(Act.TURN, sight.place in sight.view.turners, busy_until_us)
         self._plan(Act.CARRY_ON, sight.place in sight.view.answers and Act.SLAP not in self._plans, now_us)
+        self._plan(Act.POINT, sight.judges, now_us)
 
     def due_us(self) -> int | None:
         """When it next wants to move; None when it waits for others."""
@@ -112,10 +128,10 @@ class Mind:
         """What it does now."""
         due = [act for act, at_us in self._plans.items() if at_us <= now_us]
         for act in due:
-            if act in (Act.TURN, Act.CARRY_ON):
-                self._plans[act] = now_us + AGAIN_US
-            else:
+            if act in (Act.SLAP, Act.CALL):
                 del self._plans[act]
+            else:
+                self._plans[act] = now_us + AGAIN_US
         return due
 
     def _look_at_top(self, sight: Sight, now_us: int) -> None:

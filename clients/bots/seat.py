@@ -7,12 +7,20 @@ from clients.bots.mind import Act, Mind, sight_of
 from clients.sdk import Clock, Monotonic, Player
 from engine.game import Side
 
+
+def _judge(player: Player) -> None:
+    """Says what the evidence says (R18): the dealer has put the hands in order, and a bot has no better eyes."""
+    if player.question is not None:
+        player.point(player.question.seats[0])
+
+
 HANDS: dict[Act, Callable[[Player], None]] = {
     # The hand that turned is never the one that slaps (R15).
     Act.TURN: lambda player: player.turn(Side.LEFT),
     Act.SLAP: lambda player: player.slap(Side.RIGHT),
     Act.CALL: Player.call,
     Act.CARRY_ON: Player.carry_on,
+    Act.POINT: _judge,
 }
 
 

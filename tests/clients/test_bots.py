@@ -22,11 +22,12 @@ from clients.bots.tournament import Line, Outcome, compete, distinct, in_columns
 from clients.sdk import Player, connect, create_table, is_slap_card
 from engine.game import End, Seat, SeatView, Status, Wait
 from engine.rules import PRESETS, GameName, Rules
-from server.protocol import SetRules, Stage, Tally
+from server.protocol import Kind, Point, Question, SetRules, Stage, TableView, Tally
+from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
-from tests.support.serving import ROOT, Served, served
-from tests.support.tables import a_game
+from tests.support.serving import ROOT, TIMEOUT_S, Served, served
+from tests.support.tables import a_game, a_seat, a_table
 
 EVEN = Policy("always the same", 500, 0, turn_ms=700)
 
@@ -157,6 +158,53 @@ def test_who_is_out_slaps_no_more() -> None:
         bot = mind()
         bot.see(Sight(1, replace(a_game(["JS"]), seats=stacks), Rules(), Seat(0)), 0)
         assert [act for _, act in done(bot, 1_000_000)] == acts
+
+
+def test_it_judges_when_it_is_asked_and_until_somebody_has() -> None:
+    """R18."""
+    view = replace(a_game(["JS"]), turners=(), seats=(SeatView(52, Status.IN_PLAY), SeatView(0, Status.OUT)))
+    asked = Sight(1, view, Rules(), Seat(1), judges=True)
+    bot = mind()
+    bot.see(asked, 0)
+    (first_us, first), (second_us, second) = done(bot, 5_000_000)
+    assert (first, second) == (Act.POINT, Act.POINT)
+    assert first_us < 1_000_000 < second_us
+    bot.see(replace(asked, judges=False), 5_000_000)
+    assert done(bot, 10_000_000) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "others", "judges"),
+    [
+        (a_table(3), Status.IN_PLAY, True),
+        (a_table(3), Status.OUT, False),
+        (a_table(3, watching=1), Status.IN_PLAY, False),
+        (replace(a_table(), seats=(a_seat(0), a_seat(1), a_seat(2, kind=Kind.COMPUTER))), Status.OUT, True),
+    ],
+)
+async def test_a_bot_judges_only_where_no_person_could(table: TableView, others: Status, judges: bool) -> None:
+    """R18: the first word counts, and people should have it. What a bot says is what the evidence says."""
+    stacks = (SeatView(0, Status.OUT), SeatView(52, Status.IN_PLAY), SeatView(0, others))
+    view = replace(a_game(["JS"], seats=3), seats=stacks, turners=(Seat(1),))
+    question = Question(id=7, game=1, nth=1, seats=(Seat(2), Seat(1)), hands=(), until_us=0)
+    answer: asyncio.Future[Point] = asyncio.get_running_loop().create_future()
+
+    async def script(at_table: scripted.Table) -> None:
+        await at_table.welcome()
+        await at_table.tell(table=table, view=view, question=question)
+        if judges:
+            answer.set_result(await at_table.hear(Point))
+        await at_table.hear_out()
+
+    async with scripted.at(scripted.Table(script)) as url, connect(url, "K7WQ2M", name="Robin") as robin:
+        await robin.until(lambda p: p.question)
+        seen = sight_of(robin)
+        assert seen is not None
+        assert seen.judges == judges
+        playing = asyncio.create_task(play(robin, mind()))
+        if judges:
+            assert await asyncio.wait_for(answer, TIMEOUT_S) == Point(question=7, seat=Seat(2))
+        playing.cancel()
 
 
 def test_nothing_is_done_while_there_is_nothing_to_see() -> None:
