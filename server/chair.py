@@ -82,7 +82,7 @@ class Chair:
 
 @dataclass(slots=True)
 class Guest:
-    """Somebody at the other end of a connection; without a chair they watch."""
+    """Somebody at the other end of a connection; without a chair they watch. `claims`: a seat said to be theirs."""
 
     key_hash: str
     chair: Chair | None
@@ -90,3 +90,4 @@ class Guest:
     heard_us: int = 0
     unanswered: int = 0
     reacted_us: int = -REACT_EVERY_US
+    claims: SeatId | None = None

@@ -186,6 +186,19 @@ class Sit(Message, tag="sit"):
     face: Face
 
 
+class Claim(Message, tag="claim"):
+    """Somebody who is in no game says that `seat`, whose phone is gone, is theirs; the host decides."""
+
+    seat: SeatId
+
+
+class GiveSeat(Message, tag="give_seat"):
+    """The host gives a claimed seat to whoever claims it, with its cards and win score; or turns them away."""
+
+    seat: SeatId
+    yes: bool
+
+
 class Quit(Message, tag="quit"):
     """Leave the table for good (R25)."""
 
@@ -217,6 +230,8 @@ FromPhone = (
     | Lock
     | Rename
     | Sit
+    | Claim
+    | GiveSeat
     | Quit
     | React
 )
@@ -239,7 +254,7 @@ class Welcome(Message, tag="welcome"):
 
 
 class Seated(Message, tag="seated"):
-    """The answer to `Sit`: the seat is yours, and your key is the way back to it."""
+    """After `Sit`, or when the host has granted a `Claim`: the seat is yours, and your key is the way back to it."""
 
     seat: SeatId
 
@@ -263,7 +278,7 @@ class Tally(Value):
 class TableSeat(Value):
     """One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in.
 
-    `tally` is there between games.
+    `tally` is there between games. `claimed`: somebody says that they are the person of this seat (`Claim`).
     """
 
     id: SeatId
@@ -278,6 +293,7 @@ class TableSeat(Value):
     handicap_ms: int = 0
     reaction_ms: int = 0
     tally: Tally | None = None
+    claimed: bool = False
 
 
 class Standing(Value):

@@ -23,9 +23,9 @@ from server.path import Path
 from server.play import SILENT_TURNS, Play
 from server.ports import Luck
 from server.protocol import (
-    MAX_SEATS,
     PROTOCOL,
     AddComputer,
+    Claim,
     Closing,
     DoCall,
     DoCarryOn,
@@ -34,6 +34,7 @@ from server.protocol import (
     Emoji,
     EndGame,
     FromPhone,
+    GiveSeat,
     Hold,
     Join,
     Kind,
@@ -84,6 +85,7 @@ SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
 MIN_KEY_LENGTH = 22
+TABLE_FULL = (Why.TABLE_FULL, "every seat at this table is taken")
 
 QUIET = (Sync, Shown, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
 """What people say most. Of itself it changes nothing at the table but the game."""
@@ -417,8 +419,8 @@ class Room:
     def _newcomer_refused(self, join: Join, known: bool = False) -> tuple[Why, str] | None:
         if self.locked and not known:
             return Why.TABLE_LOCKED, "the host has locked this table"
-        if not join.watch and len(self.chairs) >= MAX_SEATS:
-            return Why.TABLE_FULL, "every seat at this table is taken"
+        if not join.watch and self._is_full():
+            return TABLE_FULL
         if join.watch and sum(guest.chair is None for guest in self.guests.values()) >= self._max_spectators:
             return Why.TABLE_FULL, "too many people are watching this table"
         try:
@@ -426,6 +428,10 @@ class Room:
         except BadName as wrong:
             return Why.BAD_NAME, str(wrong)
         return None
+
+    def _is_full(self) -> bool:
+        """Whether these rules have no seat left; whoever comes can still watch (R1, R20, R21)."""
+        return len(self.chairs) >= self.rules.seats()[-1]
 
     def _seat_person(self, join: Join | Sit, key_hash: str) -> Chair:
         seat = SeatRecord(_new_seat_id(self._luck), self._name(join.name), clean_face(join.face), Kind.PERSON, key_hash)
@@ -558,6 +564,8 @@ class Room:
                 return self._rename(guest, message)
             case Sit():
                 return self._sit(conn, guest, message)
+            case Claim(seat):
+                return self._claim(guest, seat)
             case Quit():
                 if guest.chair is not None:
                     self._remove(guest.chair)
@@ -647,6 +655,44 @@ class Room:
         self._take_seat(conn, chair)
         return None
 
+    def _claim(self, guest: Guest, seat: SeatId) -> Why | tuple[Why, str] | None:
+        own = guest.chair or self._chair_of(guest.key_hash)
+        if own is not None and (own.place is not None or own.id in (self.host, seat)):
+            return Why.ALREADY_SEATED
+        chair = self._chair(seat)
+        if chair is None or chair.computer is not None or chair.connected:
+            return Why.NO_SUCH_SEAT, "nobody is away from that seat"
+        guest.claims = seat
+        return None
+
+    def _give_seat(self, seat: SeatId, yes: bool) -> Why | None:
+        """A person who has lost their key has their seat again (R28); whoever has the old key is a newcomer."""
+        chair, claim = self._chair(seat), self._claim_on(seat)
+        if chair is None or claim is None:
+            return Why.NO_SUCH_SEAT
+        conn, guest = claim
+        guest.claims = None
+        if not yes:
+            return None
+        own = guest.chair or self._chair_of(guest.key_hash)
+        if own is not None:
+            guest.chair = None
+            own.conn = None if own.conn == conn else own.conn
+            self._dismiss(own, "you have your earlier seat again")
+        self.scores.hand_over(chair.score_key, guest.key_hash)
+        chair.record = msgspec.structs.replace(chair.record, key_hash=guest.key_hash)
+        guest.chair = chair
+        self._effects.append(Tell((conn,), Seated(chair.id)))
+        self._take_seat(conn, chair)
+        return None
+
+    def _claim_on(self, seat: SeatId) -> tuple[ConnId, Guest] | None:
+        """Who said first that this seat is theirs, while nobody else sits there and they are in no game."""
+        chair = self._chair(seat)
+        if chair is None or chair.connected:
+            return None
+        return next(((conn, g) for conn, g in self.guests.items() if g.claims == seat and self._looks_on(g)), None)
+
     def _command(self, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
         match message:
             case Start():
@@ -673,14 +719,16 @@ class Room:
                 if rules.plain_names and not made_up:
                     self._name_children()
             case AddComputer():
-                if len(self.chairs) >= MAX_SEATS:
-                    return Why.TABLE_FULL, "every seat at this table is taken"
+                if self._is_full():
+                    return TABLE_FULL
                 self._seat_computer(message)
             case Remove(seat):
                 chair = self._chair(seat)
                 if chair is None:
                     return Why.NO_SUCH_SEAT
                 self._dismiss(chair, "the host has removed you from the table")
+            case GiveSeat(seat, yes):
+                return self._give_seat(seat, yes)
             case SetHandicap(seat, ms):
                 chair = self._chair(seat)
                 if chair is None:
@@ -915,6 +963,7 @@ class Room:
             handicap_ms=chair.handicap_ms,
             reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,
             tally=chair.tally() if self.play is None else None,
+            claimed=self._claim_on(chair.id) is not None,
         )
 
     def _show_all(self, conn: ConnId) -> None:

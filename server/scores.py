@@ -51,6 +51,12 @@ class ScoreBook:
             self.archive = (*self.archive, ended)[-ARCHIVE:]
             self.scores = {}
 
+    def hand_over(self, key: str, to: str) -> None:
+        """One person has been counted under two keys: `to` has won what either has."""
+        if (was := self.scores.pop(key, None)) is not None:
+            own = self.scores.get(to, Score("", ""))
+            self.scores[to] = Score(was.name, was.face, was.wins + own.wins, was.games + own.games)
+
     def forget(self, person: str) -> None:
         """Takes somebody out, of the ended tournaments too."""
         self.scores.pop(person, None)

@@ -135,6 +135,15 @@ def test_r17_the_jacks_are_laid_out_before_the_first_game_only() -> None:
     assert table.shown(1) == 1_500
 
 
+def test_r17_r31_a_computer_player_lets_the_jacks_lie_as_long() -> None:
+    table = Table("Ann", rules=Rules(show_jacks=True))
+    table.command(AddComputer())
+    table.start("5H")
+    table.at(8_000)
+    assert table.view().game == 1
+    assert 5_000 <= table.shown(1) < 6_000
+
+
 # --- hands -------------------------------------------------------------------------------------------------------
 
 

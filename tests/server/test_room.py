@@ -12,6 +12,7 @@ from server.path import Path
 from server.protocol import (
     MAX_SEATS,
     AddComputer,
+    Claim,
     Closing,
     DoCall,
     DoCarryOn,
@@ -19,6 +20,7 @@ from server.protocol import (
     DoTurn,
     EndGame,
     FromPhone,
+    GiveSeat,
     Hold,
     Join,
     Kind,
@@ -48,7 +50,7 @@ from server.protocol import (
     Why,
 )
 from server.store.port import Computer, Score, SeatRecord, TableRecord
-from tests.server.world import CODE, MS, S, Table, a_deck, chance_of
+from tests.server.world import CODE, MS, Phone, S, Table, a_deck, chance_of
 
 HOSTS_ONLY: list[FromPhone] = [
     Start(),
@@ -59,6 +61,7 @@ HOSTS_ONLY: list[FromPhone] = [
     AddComputer(),
     Remove(SeatId("x")),
     SetHandicap(SeatId("x"), 100),
+    GiveSeat(SeatId("x"), True),
     Lock(True),
 ]
 MOVES: list[FromPhone] = [DoTurn(0, 1), DoSlap(0, 1), DoCall(0, 1), DoCarryOn(0, 1)]
@@ -266,6 +269,21 @@ def test_a_full_table_takes_nobody_but_those_who_watch() -> None:
     assert len(table.seats()) == MAX_SEATS
 
 
+@pytest.mark.parametrize("game", [GameName.DUEL, GameName.WAR])
+def test_r20_r21_r28_passers_by_watch_and_the_tournament_of_two_goes_on(game: GameName) -> None:
+    table = Table("Ann", "Ben", rules=Rules(game=game))
+    passer_by = table.phone("Late")
+    assert refused(passer_by.join()) == "table_full"
+    assert passer_by.join(watch=True) is None
+    assert refused(passer_by.say(Sit("Late", "🐸"))) == "table_full"
+    assert refused(table["Ann"].say(AddComputer())) == "table_full"
+    table.start()
+    table.command(EndGame())
+    assert table.view().stage is Stage.BREAK
+    table.command(SetRules(Rules()))
+    assert passer_by.say(Sit("Late", "🐸")) is None
+
+
 def test_too_many_watch() -> None:
     table = Table("Ann", max_spectators=2)
     table.joins("Wes", watch=True)
@@ -340,6 +358,90 @@ def test_a_person_who_watches_on_two_devices_sits_on_one_chair() -> None:
     assert tablet.seat == phone.seat
     assert phone.closed is not None
     assert phone.closed.code == Closing.SEAT_TAKEN_OVER
+
+
+# --- a lost key --------------------------------------------------------------------------------------------------
+
+
+def lost(table: Table, name: str, *, watch: bool = True) -> Phone:
+    """The phone of that name is gone, and its owner comes again without a key."""
+    table[name].go()
+    return table.joins(f"{name} again", watch=watch)
+
+
+@pytest.mark.parametrize("watch", [True, False])
+def test_r28_the_host_gives_somebody_who_lost_their_key_their_seat_and_score(watch: bool) -> None:
+    table = Table("Ann", "Ben", "Cid")
+    table.start("5H")
+    table.turn_cards(1)
+    cards, before, old_key = table.cards(), table.seat("Ben"), table["Ben"].key
+    again = lost(table, "Ben", watch=watch)
+    assert again.say(Claim(before.id)) is None
+    assert table.seat("Ben").claimed
+    table.command(GiveSeat(before.id, True))
+    assert again.seat == before.id
+    assert (table.cards(), names(table)) == (cards, ["Ann", "Ben", "Cid"])
+    assert (table.seat("Ben").claimed, table.seat("Ben").away) == (False, False)
+    table.command(EndGame())
+    wins = {seat.name: seat.wins for seat in table.seats()}
+    again.go()
+    again.come_back()
+    assert again.seat == before.id
+    assert {seat.name: seat.wins for seat in table.seats()} == wins
+    old = table.phone("Ben's old phone")
+    assert old.join(key=old_key, watch=True) is None
+    assert old.seat is None
+
+
+def test_r28_the_wins_of_before_and_since_are_one_score() -> None:
+    table = Table("Ann", "Ben")
+    table.start("5H 6H")
+    finish(table, "Ben", "Ann")
+    seat = table.seat("Ben").id
+    table.command(Hold(True))
+    again = lost(table, "Ben", watch=False)
+    assert again.say(Claim(seat)) is None
+    table.command(GiveSeat(seat, True))
+    assert (names(table), table.seat("Ben").wins) == (["Ann", "Ben"], 1)
+    assert [(standing.name, standing.wins, standing.seat) for standing in table.view().standings] == [
+        ("Ben", 1, seat),
+        ("Ann", 0, table.seat("Ann").id),
+    ]
+
+
+def test_a_claim_is_turned_away_by_the_host_or_when_the_person_is_back() -> None:
+    table = Table("Ann", "Ben")
+    seat = table.seat("Ben").id
+    again = lost(table, "Ben")
+    assert again.say(Claim(seat)) is None
+    table.command(GiveSeat(seat, False))
+    assert not table.seat("Ben").claimed
+    assert again.say(Claim(seat)) is None
+    table["Ben"].come_back()
+    assert not table.seat("Ben").claimed
+    assert refused(table["Ann"].say(GiveSeat(seat, True))) == "no_such_seat"
+    table["Ben"].go()
+    assert table.seat("Ben").claimed
+    again.go()
+    assert not table.seat("Ben").claimed
+    assert again.seat is None
+
+
+def test_whose_seat_cannot_be_claimed_and_who_cannot_claim() -> None:
+    table = Table("Ann", "Ben", "Cid")
+    table.command(AddComputer())
+    computer = table.seats()[-1].id
+    wes = table.joins("Wes", watch=True)
+    for seat in (table.seat("Cid").id, computer, SeatId("x")):
+        assert refused(wes.say(Claim(seat))) == "no_such_seat"
+    table["Cid"].go()
+    tablet = table.phone("Cid's tablet")
+    assert tablet.join(key=table["Cid"].key, watch=True) is None
+    assert refused(tablet.say(Claim(table.seat("Cid").id))) == "already_seated", "it is theirs: they may sit down"
+    assert refused(table["Ann"].say(Claim(table.seat("Cid").id))) == "already_seated"
+    table.start()
+    assert refused(table["Ben"].say(Claim(table.seat("Cid").id))) == "already_seated"
+    assert refused(table["Ann"].say(GiveSeat(table.seat("Cid").id, True))) == "no_such_seat"
 
 
 @pytest.mark.parametrize("name", ["<b>", "   "])
@@ -421,7 +523,8 @@ def test_r26_only_the_host_commands(message: FromPhone) -> None:
     ],
 )
 def test_r1_r20_r21_a_game_needs_its_number_of_seats(people: int, rules: Rules, reason: str, rule: str) -> None:
-    table = Table(*("Ann", "Ben", "Cid")[:people], rules=rules)
+    table = Table(*("Ann", "Ben", "Cid")[:people])
+    table.command(SetRules(rules))
     answer = table["Ann"].say(Start())
     assert answer is not None
     assert answer.reason == reason

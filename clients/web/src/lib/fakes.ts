@@ -110,6 +110,7 @@ export function seat(id: string, place: number | null, change: Partial<TableSeat
     handicap_ms: 0,
     reaction_ms: 0,
     tally: null,
+    claimed: false,
     ...change,
   };
 }

@@ -430,6 +430,19 @@ export type Sit = {
   face: string;
 };
 
+/** Somebody who is in no game says that `seat`, whose phone is gone, is theirs; the host decides. */
+export type Claim = {
+  t: "claim";
+  seat: SeatId;
+};
+
+/** The host gives a claimed seat to whoever claims it, with its cards and win score; or turns them away. */
+export type GiveSeat = {
+  t: "give_seat";
+  seat: SeatId;
+  yes: boolean;
+};
+
 /** Leave the table for good (R25). */
 export type Quit = {
   t: "quit";
@@ -455,7 +468,7 @@ export type Welcome = {
   protocol: number;
 };
 
-/** The answer to `Sit`: the seat is yours, and your key is the way back to it. */
+/** After `Sit`, or when the host has granted a `Claim`: the seat is yours, and your key is the way back to it. */
 export type Seated = {
   t: "seated";
   seat: SeatId;
@@ -693,7 +706,7 @@ export type Tally = {
 /**
  * One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in.
  *
- * `tally` is there between games.
+ * `tally` is there between games. `claimed`: somebody says that they are the person of this seat (`Claim`).
  */
 export type TableSeat = {
   id: SeatId;
@@ -708,6 +721,7 @@ export type TableSeat = {
   handicap_ms: number;
   reaction_ms: number;
   tally: Tally | null;
+  claimed: boolean;
 };
 
 /** A win score at this table, of somebody who may not be here now; `seat` is theirs where they are (R28). */
@@ -879,6 +893,8 @@ export type FromPhone =
   | Lock
   | Rename
   | Sit
+  | Claim
+  | GiveSeat
   | Quit
   | React;
 
