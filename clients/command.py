@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from clients.bots.files import bot_name
 from clients.bots.tournament import compete, distinct, in_columns
 from clients.sdk import NotAtTable, connect
 from clients.words import why_not
-from engine.rules import PRESETS
+from engine.rules import PRESETS, JudgeOf
 from server.__main__ import Commands, carry_out, command_line
 
 DEFAULT_SERVER = "http://localhost:8000"
@@ -120,7 +121,10 @@ def _play(commands: Commands) -> None:
         run,
         "play in this terminal",
         "Play in this terminal, or watch: Space slaps, Enter turns, C calls. Without a code you\n"
-        "choose on the first screen. Works over ssh, at 80×24 or larger.",
+        "choose on the first screen. 80×24 are enough, and colour is never needed (NO_COLOR).\n\n"
+        "Your reaction is measured where this program runs. Over ssh that is the other machine:\n"
+        "the way of the card to your screen and of your key back counts as yours. For an even\n"
+        "fight install slapjack where you sit, and play by the link.",
         "examples:\n  slapjack play\n  slapjack play K7WQ2M --name Robin\n"
         "  slapjack play http://192.168.1.20:8000/t/K7WQ2M --watch",
     )
@@ -130,7 +134,9 @@ def _play(commands: Commands) -> None:
     parser.add_argument("--name", default="", help="what you are called; remembered")
     _ask_for_server(parser)
     parser.add_argument("--watch", action="store_true", help="take no seat")
-    parser.add_argument("--guest", action="store_true", help="remember nothing, and be nobody who is remembered")
+    parser.add_argument(
+        "--guest", action="store_true", help="remember nothing, and be nobody who is remembered; to quit is to leave"
+    )
 
 
 def _bot(commands: Commands) -> None:
@@ -182,7 +188,9 @@ def _tournament(commands: Commands) -> None:
         if len(told.bots) not in PRESETS[told.preset].rules.seats():
             parser.error(f"{PRESETS[told.preset].name} is not for {len(told.bots)} bots")
         preset = PRESETS[told.preset]
-        rules = msgspec.structs.replace(preset.rules, min_show_ms=300, card_limit=told.cards, plain_names=False)
+        rules = msgspec.structs.replace(
+            preset.rules, min_show_ms=300, card_limit=told.cards, plain_names=False, judge=JudgeOf.DEALER
+        )
         server = server_at(told.server) if told.server else ""
         lines = asyncio.run(compete(told.bots, rules, told.games, told.tables, server, _progress(told.games)))
         played = lines[0].games
@@ -227,6 +235,9 @@ def _progress(games: int) -> Callable[[int], None]:
 
 def _seat(told: argparse.Namespace, bots: dict[str, Play]) -> int:
     server, code = table_at(told.code, server_at(told.server))
+    for stop in ("SIGTERM", "SIGHUP"):  # whatever ends it, no seat stays behind
+        if hasattr(signal, stop):
+            signal.signal(getattr(signal, stop), lambda *_: signal.raise_signal(signal.SIGINT))
     asyncio.run(_seat_all(server, code, bots))
     return 0
 

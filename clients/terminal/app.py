@@ -141,7 +141,9 @@ class Home(Sized):
 class Table(Sized):
     """A table: the lobby, the game and what is between two games."""
 
-    def __init__(self, me: kept.Kept, url: str, code: str, name: str, watch: bool, keep: Callable[[], None]) -> None:
+    def __init__(
+        self, me: kept.Kept, url: str, code: str, name: str, watch: bool, keep: Callable[[], None] | None
+    ) -> None:
         super().__init__()
         self._me = me
         self._url = url
@@ -204,8 +206,12 @@ class Table(Sized):
                 self.player = player
                 self._keep_key(player)
                 self.seen = Seen(me=player.seat)
-                async for happening in player:
-                    self._told(happening)
+                try:
+                    async for happening in player:
+                        self._told(happening)
+                finally:
+                    if self._keep is None:
+                        player.quit()  # the key goes with this program, and a seat is not left to nobody
         except NotAtTable as error:
             self.dismiss(error)
         else:
@@ -215,7 +221,8 @@ class Table(Sized):
         """The way back to a seat is kept; not that of a place to watch from, and never for another one's."""
         if player.seat is not None and (not self._watch or self._url not in self._me.keys):
             self._me.keys[self._url] = player.key
-            self._keep()
+            if self._keep is not None:
+                self._keep()
 
     def _told(self, happening: Happening) -> None:
         match happening:
@@ -278,7 +285,7 @@ class Table(Sized):
             ("finish", draw.finish(seen)),
             ("call", draw.call(seen, self._left_s())),
             ("note", Text(self._note)),
-            ("keys", draw.keys(seen)),
+            ("keys", draw.keys(seen, keeps=self._keep is not None)),
         ):
             self._places[name].update(picture)
         self.call_after_refresh(self._painted)
@@ -477,7 +484,8 @@ class Leaderboard(Sized):
 class Slapjack(App[None]):
     """The whole client. With a `code` it goes straight to that table, and ends with it; else it starts at home.
 
-    `ended_by` is what ended it, if anything did. `file` is where name and keys are kept, None to keep nothing.
+    `ended_by` is what ended it, if anything did. `file` is where name and keys are kept, None to keep nothing; then to
+    quit gives the seat up as well.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -533,7 +541,8 @@ class Slapjack(App[None]):
         except BadAddress as error:
             self._left_table(error)
         else:
-            self.push_screen(Table(self._me, url, code, name, watch, self._keep), self._left_table)
+            keep = self._keep if self._file is not None else None
+            self.push_screen(Table(self._me, url, code, name, watch, keep), self._left_table)
 
     def _left_table(self, error: NotAtTable | None) -> None:
         if isinstance(self.screen, Home):

@@ -244,8 +244,8 @@ def _between(seen: Seen, left_s: int) -> tuple[str, bool]:
     return f"{inert(host.name, NAME_CELLS)} starts the game." if host is not None else "Nobody is host yet.", False
 
 
-def keys(seen: Seen) -> Text:
-    """The keys that do something now."""
+def keys(seen: Seen, *, keeps: bool = True) -> Text:
+    """The keys that do something now; `keeps` when there is a way back to the seat."""
     known: list[tuple[str, str]] = []
     if seen.playing and seen.place is not None and not _out(seen):
         rules = seen.table.rules if seen.table is not None else None
@@ -256,7 +256,7 @@ def keys(seen: Seen) -> Text:
             known.append(("C", "call"))
     known += [("M", "menu"), ("B", "bell")]
     known += [] if seen.playing else [("L", "leaderboard")]
-    known += [("Q", "quit, seat kept")]
+    known += [("Q", "quit" if seen.seat is None else "quit, seat kept" if keeps else "leave")]
     row = Text(" ", no_wrap=True)
     for key, what in known:
         row.append(f" {key} ", "reverse").append(f" {what}   ")

@@ -209,7 +209,7 @@ async def test_bots_sit_down_by_a_link_and_leave_on_ctrl_c(server: Served) -> No
         assert (process.returncode, out, err) == (130, b"", b"")
 
 
-async def test_a_bot_is_called_what_one_likes(server: Served) -> None:
+async def test_a_bot_is_called_what_one_likes_and_leaves_however_it_is_stopped(server: Served) -> None:
     code = await create_table(server.url)
     async with connect(server.url, code, name="Ann") as ann:
         process = await asyncio.create_subprocess_exec(
@@ -220,6 +220,7 @@ async def test_a_bot_is_called_what_one_likes(server: Served) -> None:
         )
         await ann.until(lambda p: [seat.name for seat in p.table.seats] == ["Ann", "Flash"])
         process.terminate()
+        await ann.until(lambda p: len(p.table.seats) == 1)
         await process.wait()
 
 

@@ -455,13 +455,13 @@ async def test_a_server_of_another_version_is_told() -> None:
         assert "different versions" in why_not(app.ended_by)
 
 
-async def test_to_quit_keeps_the_seat_and_to_leave_gives_it_up() -> None:
+async def test_to_quit_keeps_the_seat_and_to_leave_gives_it_up(tmp_path: Path) -> None:
     async def script(table: scripted.Table) -> None:
         await table.welcome()
         await table.hear_out()
 
-    async with sitting(script) as (app, pilot, table):
-        await reads(pilot, "YOUR TURN")
+    async with sitting(script, file=tmp_path / "kept") as (app, pilot, table):
+        await reads(pilot, "quit, seat kept")
         await pilot.press("q")
         await asyncio.wait_for(table.hung_up.wait(), PATIENCE_S)
         assert not any(isinstance(message, Quit) for message in table.heard)
@@ -471,6 +471,19 @@ async def test_to_quit_keeps_the_seat_and_to_leave_gives_it_up() -> None:
         await pilot.press("m")
         await until(pilot, lambda: isinstance(app.screen, Menu))
         await pilot.press("end", "enter")
+        await asyncio.wait_for(table.hung_up.wait(), PATIENCE_S)
+        assert any(isinstance(message, Quit) for message in table.heard)
+        assert app.ended_by is None
+
+
+async def test_who_has_no_way_back_leaves_no_seat_behind() -> None:
+    async def script(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.hear_out()
+
+    async with sitting(script) as (app, pilot, table):
+        await reads(pilot, "Q  leave")
+        await pilot.press("q")
         await asyncio.wait_for(table.hung_up.wait(), PATIENCE_S)
         assert any(isinstance(message, Quit) for message in table.heard)
         assert app.ended_by is None
