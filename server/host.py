@@ -14,9 +14,24 @@ from engine.game import Wait
 from engine.rules import Rules
 from server.journal import BadEntry, Replayed, replay
 from server.link import frame_of
-from server.mail import ConnId, Effect, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
+from server.mail import (
+    ConnId,
+    Effect,
+    Forgotten,
+    Gone,
+    HangUp,
+    Input,
+    Keep,
+    Ping,
+    Ponged,
+    Said,
+    SentLate,
+    Stalled,
+    Tell,
+    Woken,
+)
 from server.ports import Clock, Luck
-from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, write
+from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, Update, write
 from server.room import Room
 from server.store.port import Change, Fenced, Store, StoreDown, TableRecord
 from server.strain import Strain
@@ -28,6 +43,9 @@ SLEEP_AFTER_S = 600.0
 
 GRAIN_US = 1_000
 """Timers are no finer than this, so what is due sooner is sent at once."""
+
+LATE_US = 2_000
+"""A card that leaves later than this is said to the room to be late, for its owner reacts to it so much later."""
 
 LOOK_US = 100_000
 """How often the loop is looked at."""
@@ -81,7 +99,7 @@ class Mailbox:
         self._stopped = False
         self._asking: set[asyncio.Future[None]] = set()
         self._phones: dict[ConnId, Phone] = {}
-        self._held: dict[ConnId, deque[tuple[int, bytes]]] = {}
+        self._held: dict[ConnId, deque[tuple[int, int, bytes]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_us = 0
         self._quiet_since_us = clock.now_us()
@@ -201,8 +219,9 @@ class Mailbox:
             match effect:
                 case Tell(conns, message, send_at_us):
                     frame = frame_of(write(message))
+                    show_at_us = message.show_at_us if send_at_us and isinstance(message, Update) else 0
                     for conn, due_us in zip(conns, send_at_us or (0,) * len(conns), strict=True):
-                        self._send(conn, frame, due_us)
+                        self._send(conn, frame, due_us, show_at_us)
                 case Ping(conns):
                     for conn in conns:
                         if (phone := self._phones.get(conn)) is not None:
@@ -230,26 +249,32 @@ class Mailbox:
             return
         self._work()
 
-    def _send(self, conn: ConnId, frame: bytes, due_us: int) -> None:
-        """Writes a frame when it is due, never before those that were to go first."""
+    def _send(self, conn: ConnId, frame: bytes, due_us: int, show_at_us: int) -> None:
+        """Writes a frame when it is due, never before those that were to go first; the room hears of a late card."""
         held = self._held.get(conn)
         if held is not None:
-            held.append((due_us, frame))
-        elif due_us and due_us > self._clock.now_us() + GRAIN_US:
-            self._held[conn] = deque([(due_us, frame)])
-        elif (phone := self._phones.get(conn)) is not None and not phone.write(frame):
+            held.append((due_us, show_at_us, frame))
+            return
+        if due_us:
+            late_us = self._clock.now_us() - due_us
+            if late_us < -GRAIN_US:
+                self._held[conn] = deque([(due_us, show_at_us, frame)])
+                return
+            if late_us > LATE_US and show_at_us:
+                self._inbox.append((SentLate(conn, show_at_us, late_us), due_us + late_us))
+        if (phone := self._phones.get(conn)) is not None and not phone.write(frame):
             log.info("room %s: connection %d cut, it had stopped reading", self.room.code, conn)
 
     def _send_all_held(self, conn: ConnId) -> None:
-        for _, frame in self._held.pop(conn, ()):
-            self._send(conn, frame, 0)
+        for _, _, frame in self._held.pop(conn, ()):
+            self._send(conn, frame, 0, 0)
 
     def _send_held(self) -> None:
         now_us = self._clock.now_us()
         for conn, held in [(conn, held) for conn, held in self._held.items() if held[0][0] <= now_us]:
             del self._held[conn]
-            for due_us, frame in held:
-                self._send(conn, frame, due_us)
+            for due_us, show_at_us, frame in held:
+                self._send(conn, frame, due_us, show_at_us)
 
     async def _keep(self, change: Change) -> None:
         """Keeps a change before anybody is told of it. While the store is away, so is the table."""
@@ -274,7 +299,7 @@ class Mailbox:
     def _tell_all(self, message: Message) -> None:
         frame = frame_of(write(message))
         for conn in list(self._phones):
-            self._send(conn, frame, 0)
+            self._send(conn, frame, 0, 0)
 
 
 class Host:

@@ -38,6 +38,14 @@ class Stalled(Value):
     since_us: int
 
 
+class SentLate(Value):
+    """The card to be shown at `show_at_us` went out to a connection so much after its moment: the server was late."""
+
+    conn: ConnId
+    show_at_us: int
+    late_us: int
+
+
 class Woken(Value):
     """Nothing but time has passed."""
 
@@ -48,7 +56,7 @@ class Forgotten(Value):
     person: str
 
 
-Input = Said | Gone | Ponged | Stalled | Forgotten | Woken
+Input = Said | Gone | Ponged | Stalled | SentLate | Forgotten | Woken
 
 
 class Tell(Value):

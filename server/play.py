@@ -147,6 +147,7 @@ class Play:
         self._held: dict[Seat, Turn] = {}
         self._reacted: dict[Seat, int] = {}
         self._late: dict[Seat, int] = {}
+        self._held_up: dict[Seat, int] = {}
         self._evidence: list[judge.Evidence] = []
         self._spoken: tuple[Verdict | None, int] = (None, 0)
         self.overturned = 0
@@ -300,6 +301,7 @@ class Play:
         self.contest = None
         self._held.clear()
         self._late.clear()
+        self._held_up.clear()
         self._reacted.clear()
         self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] == "limit"}
         self._tell((), self.shown_us)
@@ -375,7 +377,7 @@ class Play:
         return judge.Evidence(
             seat=seat,
             claimed_us=reaction_us,
-            shown_us=shown_us,
+            shown_us=shown_us + self._held_up.get(seat, 0),
             arrived_us=at_us,
             rtt_us=player.path.rtt_us,
             answered_us=player.path.answered_us,
@@ -448,6 +450,7 @@ class Play:
             self.shown_us = show_at_us
             self._calls.clear()
             self._late.clear()
+            self._held_up.clear()
         self._tell(outcome.events, show_at_us, verdict)
         self._plan(at_us)
         for event in outcome.events:
@@ -568,14 +571,24 @@ class Play:
         if nth == self.due.nth - 1:
             self._late.setdefault(seat, late_us)
 
+    def sent_late(self, seat: Seat, show_at_us: int, late_us: int) -> None:
+        """The card to be shown at `show_at_us` got to that phone so much later, and it is the server that was late."""
+        if show_at_us == self.shown_us and late_us > 0:
+            self._held_up[seat] = late_us
+
     def ponged(self, seat: Seat, at_us: int) -> None:
         """A ping came back: the seat's path is known up to its sending, and nothing earlier can come from there."""
         contest, path = self.contest, self.players[seat].path
         if contest is None or path.rtt_us is None or path.answered_us is None:
             return
-        mark_us = judge.watermark_us(self.shown_us, self._late.get(seat), path.rtt_us, path.answered_us)
+        mark_us = self._mark_us(seat, path.rtt_us, path.answered_us)
         self.contest = contest.hear_mark(seat, mark_us + self.players[seat].handicap_ms * 1000)
         self._close_if_due(at_us)
+
+    def _mark_us(self, seat: Seat, rtt_us: int, answered_us: int) -> int:
+        held_up_us, late_us = self._held_up.get(seat, 0), self._late.get(seat)
+        painted_us = None if late_us is None else late_us - held_up_us
+        return judge.watermark_us(self.shown_us + held_up_us, painted_us, rtt_us, answered_us)
 
     def _ping(self, at_us: int) -> None:
         """Asks every phone that may still be earlier, often while hands are likely, seldom when the table sleeps.
@@ -601,7 +614,7 @@ class Play:
         rtt_us = self.players[seat].path.rtt_us
         if rtt_us is None:
             return 0
-        mark_us = judge.watermark_us(self.shown_us, self._late.get(seat), rtt_us, at_us)
+        mark_us = self._mark_us(seat, rtt_us, at_us)
         return contest.heard[0].hand.accepted_us - mark_us - self.players[seat].handicap_ms * 1000
 
     def _plan_contest(self) -> int | None:

@@ -17,7 +17,22 @@ from engine.table import deal
 from server.chair import REACT_EVERY_US, Chair, Guest
 from server.journal import AnyEntry, Dealt, Replayed, write_entry
 from server.judge import Evidence
-from server.mail import ConnId, Effect, Forgotten, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Stalled, Tell, Woken
+from server.mail import (
+    ConnId,
+    Effect,
+    Forgotten,
+    Gone,
+    HangUp,
+    Input,
+    Keep,
+    Ping,
+    Ponged,
+    Said,
+    SentLate,
+    Stalled,
+    Tell,
+    Woken,
+)
 from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
 from server.path import Path
 from server.play import SILENT_TURNS, Play
@@ -167,6 +182,8 @@ class Room:
                 self._ponged(conn, sent_us, kernel_rtt_us)
             case Stalled():
                 self._stirred = True
+            case SentLate(conn, show_at_us, late_us):
+                self._sent_late(conn, show_at_us, late_us)
             case Woken():
                 pass
             case _:
@@ -305,6 +322,11 @@ class Room:
     def _is_silent(self, guest: Guest) -> bool:
         """Whether a phone has left several pings unanswered, and that for long: a clock that leaps silences nobody."""
         return guest.unanswered >= SILENT_PINGS and self._now_us - guest.heard_us > SILENT_US
+
+    def _sent_late(self, conn: ConnId, show_at_us: int, late_us: int) -> None:
+        guest = self.guests.get(conn)
+        if self.play is not None and guest is not None and guest.chair is not None and guest.chair.place is not None:
+            self.play.sent_late(guest.chair.place, show_at_us, late_us - SEND_MARGIN_US)
 
     def _ponged(self, conn: ConnId, sent_us: int, kernel_rtt_us: int | None) -> None:
         guest = self.guests.get(conn)
@@ -990,7 +1012,8 @@ class Room:
         send_at_us: tuple[int, ...] = ()
         if isinstance(message, Update) and message.show_at_us > self._now_us:
             # No phone holds the card much earlier than it may show it (R3).
-            send_at_us = tuple(message.show_at_us - self.guests[conn].path.usual_us - SEND_MARGIN_US for conn in conns)
+            usual_us = (self.guests[conn].path.usual_us for conn in conns)
+            send_at_us = tuple(max(self._now_us, message.show_at_us - us - SEND_MARGIN_US) for us in usual_us)
         self._effects.append(Tell(conns, message, send_at_us))
 
 

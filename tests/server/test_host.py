@@ -16,6 +16,7 @@ from server.protocol import (
     CODE_LENGTH,
     CODE_SYMBOLS,
     Closing,
+    DoSlap,
     DoTurn,
     EndGame,
     FromPhone,
@@ -408,6 +409,30 @@ async def test_r3_what_follows_a_card_that_is_held_back_follows_it(world: World)
     await later(1)
     assert near.kinds()[told:] == [Update, Reacted, Synced]
     assert near.got_at_us[-1] == near.got_at_us[told] > far.got_at_us[-1]
+
+
+@in_a_world
+async def test_a_card_that_the_server_sent_late_is_no_hurry_of_the_hand_on_it(world: World) -> None:
+    """Whoever got a card late by the server's fault is judged from the moment at which they could have seen it."""
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    await later(20)
+    ann.say(Start())
+    await later(5)
+    play = mailbox.room.play
+    assert play is not None
+    while not play.due.contest:
+        world.store.open.clear()
+        turner = (ann, ben)[play.due.turners[0]]
+        turner.say(DoTurn(1, play.due.nth))
+        await later(0.08)
+        world.store.open.set()
+        await later(1)
+    turned = next(m for m in reversed(ben.got) if isinstance(m, Update) and m.show_at_us)
+    late_us = ben.got_at_us[ben.got.index(turned)] - turned.show_at_us
+    assert 60 * MS < late_us < 90 * MS
+    ben.say(DoSlap(1, play.due.contest, 300 * MS))
+    evidence = play._evidence[0]
+    assert evidence.shown_us == pytest.approx(turned.show_at_us + late_us, abs=2 * MS)
 
 
 @in_a_world

@@ -40,6 +40,14 @@ def test_stalls_and_jank_cost_an_honest_player_next_to_nothing() -> None:
     assert world.room.overturned <= 2
 
 
+def test_a_server_that_is_late_itself_corrects_nobody_for_it() -> None:
+    """While a change is being kept the whole table waits; a card that left late was seen late, and that is no lie."""
+    world = World(players(), 2, slow_store=0.3)
+    contests = world.run(250)
+    assert report.right(contests).pct >= 99
+    assert report.corrected(contests).pct <= 0.5
+
+
 @pytest.mark.parametrize("shares", [(0.2, 0.8), (0.35, 0.65)])
 def test_what_round_trips_cannot_see_cancels(shares: tuple[float, float]) -> None:
     """Asymmetric paths shift the reveal, and the reaction with it."""

@@ -10,7 +10,7 @@ from engine.cards import Chance
 from engine.rules import Rules
 from server import journal
 from server.journal import read_entry
-from server.mail import ConnId, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
+from server.mail import ConnId, Effect, HangUp, Input, Keep, Ping, Ponged, Said, SentLate, Tell, Woken
 from server.path import Path
 from server.protocol import EndGame, SetRules, Stage, Start, Update, Verdict, read_from_phone, write
 from server.room import Room
@@ -62,6 +62,8 @@ class World:
     rules: Rules = Rules(queens=True, doubles=True, sandwiches=True, min_show_ms=300)
     direct: bool = False
     """Whether the server's kernel sees the phones themselves, and so knows their round trips."""
+    slow_store: float = 0.0
+    """How many of the changes take 20 to 120 ms to be kept; the whole table waits for them."""
     now_us: int = 1_000_000
     judged: list[Judged] = field(default_factory=list)
     kept: list[journal.Judged] = field(default_factory=list)
@@ -73,7 +75,9 @@ class World:
         self._count = 0
         self._alarm_us: int | None = None
         self.room = Room(TableRecord("SLAPPY", Rules()), SeededLuck(random.Random(self._luck.random())))
-        self._outboxes: list[deque[tuple[int, bytes]]] = []
+        self._outboxes: list[deque[tuple[int, int, bytes]]] = []
+        self._inbox: deque[tuple[Input, int]] = deque()
+        self._keeping = False
         self.phones = [
             Phone(
                 f"Phone {number}",
@@ -132,45 +136,65 @@ class World:
         self._receive(Ponged(ConnId(self.phones.index(phone)), sent_us, kernel_us))
 
     def _receive(self, happened: Input) -> None:
-        for effect in self.room.receive(happened, self.now_us):
-            match effect:
+        self._inbox.append((happened, self.now_us))
+        self._work()
+
+    def _work(self) -> None:
+        while self._inbox and not self._keeping:
+            self._carry_out(deque(self.room.receive(*self._inbox.popleft())))
+        wake_us = self.room.wake_at()
+        if not self._keeping and wake_us is not None and (self._alarm_us is None or wake_us < self._alarm_us):
+            self._alarm_us = wake_us
+            self.at(wake_us, lambda: self._woke(wake_us))
+
+    def _carry_out(self, effects: deque[Effect]) -> None:
+        while effects:
+            match effects.popleft():
                 case Tell(conns, message, send_at_us):
                     frame = write(message)
                     if isinstance(message, Update) and message.verdict is not None:
                         self._record(message.verdict)
+                    show_at_us = message.show_at_us if send_at_us and isinstance(message, Update) else 0
                     for conn, due_us in zip(conns, send_at_us or (0,) * len(conns), strict=True):
-                        self._send(conn, frame, due_us)
+                        self._send(conn, frame, due_us, show_at_us)
                 case Ping(conns):
                     for conn in conns:
                         self.phones[conn].ping_down(self.now_us)
                 case Keep(change):
                     entries = [read_entry(kept) for kept in change.entries]
                     self.kept += [entry for entry in entries if isinstance(entry, journal.Judged)]
+                    if self.slow_store and self._luck.random() < self.slow_store:
+                        self._keeping = True
+                        self.at(self.now_us + self._luck.uniform(20_000, 120_000), lambda: self._kept(effects))
+                        return
                 case HangUp():
                     pass
-        wake_us = self.room.wake_at()
-        if wake_us is not None and (self._alarm_us is None or wake_us < self._alarm_us):
-            self._alarm_us = wake_us
-            self.at(wake_us, lambda: self._woke(wake_us))
+
+    def _kept(self, effects: deque[Effect]) -> None:
+        self._keeping = False
+        self._carry_out(effects)
+        self._work()
 
     def _woke(self, due_us: int) -> None:
         if self._alarm_us == due_us:
             self._alarm_us = None
         self._receive(Woken())
 
-    def _send(self, conn: int, frame: bytes, due_us: int) -> None:
+    def _send(self, conn: ConnId, frame: bytes, due_us: int, show_at_us: int) -> None:
         outbox = self._outboxes[conn]
         if not outbox and due_us <= self.now_us:
+            if show_at_us and self.now_us > due_us:
+                self._inbox.append((SentLate(conn, show_at_us, self.now_us - due_us), self.now_us))
             self.phones[conn].send_down(frame)
             return
         due_us = max(due_us, outbox[-1][0]) if outbox else due_us
-        outbox.append((due_us, frame))
+        outbox.append((due_us, show_at_us, frame))
         self.at(due_us, lambda: self._send_held(conn))
 
-    def _send_held(self, conn: int) -> None:
+    def _send_held(self, conn: ConnId) -> None:
         outbox = self._outboxes[conn]
         while outbox and outbox[0][0] <= self.now_us:
-            self.phones[conn].send_down(outbox.popleft()[1])
+            self.phones[conn].send_down(outbox.popleft()[2])
 
     def _record(self, verdict: Verdict) -> None:
         card = (verdict.game, verdict.nth)
