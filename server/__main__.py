@@ -171,7 +171,8 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(map(str, settings.trusted_proxies)),
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
         )
         port = sockets[0].getsockname()[1]

@@ -1,0 +1,41 @@
+"""Whose word is taken about where somebody comes from: the limits for each household show it."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.support.serving import Served, served
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that gives each household one table, and trusts a proxy on this machine."""
+    with served(
+        tmp_path_factory.mktemp("proxied"),
+        SLAPJACK_TABLES_PER_MINUTE="1",
+        SLAPJACK_TRUSTED_PROXIES="10.0.0.0/8,127.0.0.1",
+    ) as running:
+        yield running
+
+
+def statuses(server: Served, proxy: str, *came_from: str) -> list[int]:
+    """The answers to a wish for a table that comes from `proxy`, with each of these as `X-Forwarded-For`."""
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=proxy)) as client:
+        return [
+            client.post(f"{server.url}/api/tables", headers={"X-Forwarded-For": each}).status_code for each in came_from
+        ]
+
+
+def test_a_trusted_proxy_says_where_people_come_from(server: Served) -> None:
+    """Reliability 17."""
+    assert statuses(server, "127.0.0.1", "203.0.113.1", "203.0.113.1", "203.0.113.2") == [201, 429, 201]
+    assert statuses(server, "127.0.0.1", "2001:db8::1", "2001:db8::2") == [201, 429]  # a household has a /64
+    # What a phone wrote itself stands before what the last proxy that is trusted has seen.
+    assert statuses(server, "127.0.0.1", "203.0.113.3, 203.0.113.1", "203.0.113.4, 203.0.113.5, 10.1.2.3") == [429, 201]
+    assert statuses(server, "127.0.0.1", "203.0.113.5") == [429]
+
+
+def test_nobody_else_is_believed(server: Served) -> None:
+    """Reliability 17."""
+    assert statuses(server, "127.0.0.2", "203.0.113.101", "203.0.113.102", "127.0.0.1", "10.0.0.1") == [201, *[429] * 3]
