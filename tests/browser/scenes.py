@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
 from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute
 
 from engine.cards import Card
@@ -256,9 +257,23 @@ def _slap(page: Page) -> None:
     page.mouse.click(box["x"] + box["width"] * 0.58, box["y"] + box["height"] * 0.35)
 
 
+def _claimed(table: TableView, nth: int) -> TableView:
+    """The table with somebody who says that a seat is theirs."""
+    seats = tuple(replace(seat, away=True, claimed=True) if i == nth else seat for i, seat in enumerate(table.seats))
+    return replace(table, seats=seats)
+
+
 def _draw(page: Page) -> None:
     page.locator("main > button").first.click()
     page.locator("img[width]").scroll_into_view_if_needed()
+
+
+LONG = "W" * 20
+"""The widest name there is."""
+
+
+def _namesakes(seats: tuple[TableSeat, ...]) -> tuple[TableSeat, ...]:
+    return tuple(replace(seat, name=LONG, face="🦊") for seat in seats)
 
 
 TABLE, TV = f"/t/{CODE}", f"/tv/{CODE}"
@@ -301,6 +316,14 @@ SCENES = (
         "lobby-conflict",
         (*_lobby("Anna", 2), Refused("set_rules", "bad_rules", detail="R14: The wrong call needs the call.")),
     ),
+    _at(
+        "lobby-returning",
+        (
+            Welcome(CODE, "a-key", None, ROOM_US),
+            Update(1, 0, table=lobby_view(5, standings=(Standing("Zoë", "🐙", 4, 9, SeatId("Zoë")),))),
+        ),
+    ),
+    _at("lobby-claimed", (_lobby("Anna", 5)[0], Update(1, 0, table=_claimed(lobby_view(5), 4)))),
     _at("your-turn", _game(playing(4), view(FOUR, "4C KD 9S"))),
     _at("jack", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),)), CardTurned(Seat(2), 43, Card("JH")))),
     _at("hand", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),))), act=_slap),
@@ -336,6 +359,18 @@ SCENES = (
         ),
     ),
     _at("watching", _game(playing(4), view(FOUR, "4C KD 9S", turners=(Seat(1),)), me=None)),
+    _at("watching-returning", _game(_claimed(playing(4), 1), view(FOUR, "4C KD 9S", turners=(Seat(1),)), me=None)),
+    _at("claimed", _game(_claimed(playing(4), 1), view(FOUR, "4C KD 9S", turners=(Seat(2),)))),
+    _at(
+        "namesakes",
+        _game(
+            playing(4, seats=_namesakes(_seats(4))),
+            THREE_HANDS,
+            WrongSlap(Seat(3), 43, 1, Seat(2)),
+            PileWon(Seat(2), 43, 8),
+            verdict=VERDICT,
+        ),
+    ),
     _at("crowd", _game(playing(10), view(CROWD, "4C KD TS", turners=(Seat(2),)))),
     _at("shout", _game(playing(4, "shout"), view(FOUR, "4C KD JS"))),
     _at(
@@ -345,7 +380,7 @@ SCENES = (
             view((15, 17, 14), "4C KD QS", wait=Wait.ANSWERS, turners=(), answers=(Seat(0), Seat(1))),
         ),
     ),
-    _at("shown-first", _game(playing(3, "calm"), view((18, 17, 17), turned=0))),
+    _at("shown-first", _game(playing(3, "calm", game=1), view((18, 17, 17), turned=0))),
     _at(
         "war",
         _game(
@@ -389,6 +424,9 @@ SCENES = (
     _at("old-page", (), closed=Closing.WRONG_VERSION),
     _at("foreign", (), closed=Closing.FOREIGN_ORIGIN),
     _at("malformed", (), closed=Closing.MALFORMED),
+    _at("server-full", (), closed=Closing.SERVER_FULL),
+    _at("store-down", (), closed=Closing.STORE_DOWN),
+    _at("too-many", (), closed=Closing.TOO_MANY),
     _at("full", (Refused("join", "table_full"),)),
     _at("locked", (Refused("join", "table_locked"),)),
     _at("unreachable", (), mute=True, act=lambda page: page.get_by_role("alert").wait_for()),
@@ -403,5 +441,6 @@ SCENES = (
     _at("tv-table", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),)), me=None), TV),
     _at("tv-photo-finish", _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), me=None, verdict=VERDICT), TV),
     _at("tv-break", _break("nobody"), TV),
+    _at("tv-namesakes", _game(playing(10, seats=_namesakes(_seats(10))), view(CROWD, "4C"), me=None), TV),
 )
 """In the order in which people meet them."""

@@ -27,6 +27,20 @@ describe("the dealer", () => {
     expect(line(events, 1)).toBe("You: the Jack of Spades.");
   });
 
+  it("names the card on top to somebody who comes back, whatever was said before", () => {
+    let table = after(NO_TABLE, update(1, { table: tableView() }));
+    const events: AnyEvent[] = [{ event: "card_turned", seat: 1, nth: 1, face: "JS" }];
+    table = after(
+      table,
+      update(2, { view: gameView({ turned: 1, landed: [{ nth: 1, face: "JS", seat: 1 }] }), events }),
+    );
+    const landed = [{ nth: 5, face: "9D", seat: 0 }];
+    const back = after(table, update(9, { table: tableView(), view: gameView({ turned: 5, landed }) }));
+    expect(dealerLine(words, back, 1)).toBe("A: the Nine of Diamonds.");
+    const won = after(table, update(9, { table: tableView(), view: gameView({ turned: 5 }) }));
+    expect(dealerLine(words, won, 1)).toBe("The game is on.");
+  });
+
   it("says by how much a contested slap was won", () => {
     const events: AnyEvent[] = [{ event: "pile_won", seat: 0, nth: 1, cards: 12 }];
     const verdict = { game: 1, nth: 1, winner: 0, hands: [hand(0, 400), hand(1, 434)], margin_us: 34_000, wait_us: 0 };

@@ -1,7 +1,7 @@
 // The dealer's line: what has just happened, in words. Pure; the words of a language are handed in.
 
 import type { dealer, ranks, suits } from "../messages";
-import type { Said, Table } from "./table";
+import { topCard, type Said, type Table } from "./table";
 import type { AnyEvent, Card, Seat, Verdict } from "./wire";
 
 type Values<Store extends { get(): unknown }> = ReturnType<Store["get"]>;
@@ -28,6 +28,8 @@ export function cardName(words: Words, card: Card): string {
 export function dealerLine(words: Words, table: Table, me: Seat | null): string {
   if (!table.said) {
     if (!table.view) return "";
+    const top = topCard(table);
+    if (top) return sentence(words, table, { events: [], verdict: null }, { event: "card_turned", ...top }, me);
     if (table.view.turned) return words.dealer.goesOn;
     return table.view.game === "war" ? words.dealer.beginWar : words.dealer.begin;
   }

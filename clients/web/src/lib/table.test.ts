@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gameView, seat, tableView, update } from "./fakes";
-import { after, clockwiseFrom, flights, myPlace, NO_TABLE, topCard } from "./table";
-import type { Verdict } from "./wire";
+import { after, claimable, clockwiseFrom, flights, isFull, myPlace, NO_TABLE, topCard } from "./table";
+import { PRESETS, type Verdict } from "./wire";
 
 const VERDICT: Verdict = { game: 1, nth: 3, winner: 1, hands: [], margin_us: null, wait_us: 0 };
 const playing = after(after(NO_TABLE, update(1, { table: tableView() })), update(2, { view: gameView() }));
@@ -19,6 +19,24 @@ describe("an update", () => {
     now = after(now, update(4, { view: gameView({ turned: 4 }) }));
     expect(now.verdict).toBe(VERDICT);
     expect(now.said?.events).toEqual(events);
+  });
+
+  it("that brings the whole table brings nothing of what was said while nobody listened", () => {
+    const events = [{ event: "card_turned", seat: 1, nth: 3, face: "9S" }] as const;
+    const before = after(playing, update(3, { view: gameView({ turned: 3 }), events, verdict: VERDICT }));
+    const now = after(before, update(4, { table: tableView(), view: gameView({ turned: 9 }) }));
+    expect(now.said).toBeNull();
+    expect(now.verdict).toBe(VERDICT);
+  });
+
+  it("numbers a name that somebody before has, wherever it stands", () => {
+    const named = (id: string, name: string) => seat(id, null, { name });
+    const standing = (id: string | null) => ({ name: "Anna", face: "🦊", wins: 1, games: 2, seat: id });
+    const seats = [named("a", "Anna"), named("b", "Anna 2"), named("c", "Anna"), named("d", "Anna")];
+    const standings = [standing("d"), standing(null)];
+    const { table } = after(NO_TABLE, update(1, { table: tableView({ seats, standings }) }));
+    expect(table?.seats.map(({ name }) => name)).toEqual(["Anna", "Anna 2", "Anna 3", "Anna 4"]);
+    expect(table?.standings.map(({ name }) => name)).toEqual(["Anna 4", "Anna"]);
   });
 
   it("clears the table for a new game", () => {
@@ -94,4 +112,29 @@ it("cards travel as the rules move them", () => {
     { from: "pile", to: 1, cards: 2, afterMs: 0, apartMs: 45 },
     { from: "pile", to: 2, cards: 1, afterMs: 0, apartMs: 45 },
   ]);
+});
+
+it("R1, R20, R21: a table is full when its rules have no seat left", () => {
+  const ten = Array.from({ length: 10 }, (_, nth) => seat(String(nth), null));
+  const full = (preset: keyof typeof PRESETS, seats: number) =>
+    isFull(tableView({ rules: PRESETS[preset].rules, seats: ten.slice(0, seats) }));
+  expect([full("standard", 9), full("standard", 10)]).toEqual([false, true]);
+  expect([full("duel", 1), full("duel", 2), full("war", 2)]).toEqual([false, true, true]);
+});
+
+it("R28: somebody without a past here may be whoever is away and has one", () => {
+  const standing = (id: string) => ({ name: id, face: "🦊", wins: 1, games: 2, seat: id });
+  const seats = [
+    seat("host", 0, { place: null }),
+    seat("gone", null, { away: true }),
+    seat("never", null, { away: true }),
+    seat("robot", null, { kind: "computer", away: true }),
+    seat("new", null),
+    seat("old", null),
+  ];
+  const between = tableView({ stage: "lobby", seats, standings: ["gone", "old", "robot"].map(standing) });
+  const names = (me: string | null) => claimable(between, me).map(({ id }) => id);
+  expect([names(null), names("new"), names("old"), names("host")]).toEqual([["gone"], ["gone"], [], []]);
+  const playing = tableView({ seats: [seat("host", 0), seat("gone", 1, { away: true }), seat("late", null)] });
+  expect(claimable(playing, "late").map(({ id }) => id)).toEqual(["gone"]);
 });

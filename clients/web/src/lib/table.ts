@@ -1,16 +1,18 @@
 // The table as this phone shows it, and how an update changes it. Pure.
 
-import type {
-  AnyEvent,
-  GameView,
-  LandedCard,
-  Question,
-  Seat,
-  SeatId,
-  TableSeat,
-  TableView,
-  Update,
-  Verdict,
+import {
+  MAX_SEATS,
+  type AnyEvent,
+  type GameView,
+  type LandedCard,
+  type Question,
+  type Rules,
+  type Seat,
+  type SeatId,
+  type TableSeat,
+  type TableView,
+  type Update,
+  type Verdict,
 } from "./wire";
 
 /** What the dealer last had to say, kept as what happened: the words are the page's. */
@@ -41,12 +43,15 @@ export const NO_TABLE: Table = {
 
 export function after(before: Table, update: Update): Table {
   const now = { ...before };
+  // The whole table is sent to somebody who comes, and they have missed what was said before.
+  if (update.table && update.view) Object.assign(now, { said: null, battle: [] });
   if (update.table) {
+    const table = toldApart(update.table);
     if (update.table.game !== before.table?.game) {
       Object.assign(now, { view: null, said: null, verdict: null, question: null, battle: [] });
     }
-    now.table = update.table;
-    const dealtIn = update.table.seats.flatMap((seat) => (seat.place === null ? [] : [[seat.place, seat] as const]));
+    now.table = table;
+    const dealtIn = table.seats.flatMap((seat) => (seat.place === null ? [] : [[seat.place, seat] as const]));
     if (dealtIn.length) now.players = new Map(dealtIn);
   }
   if (update.view) {
@@ -63,6 +68,46 @@ export function after(before: Table, update: Update): Table {
     if (turned.length) now.battle = turned.map(({ nth, face, seat }) => ({ nth, face, seat }));
   }
   return now;
+}
+
+/** The table with a number behind a name that somebody before has, so that the dealer can tell them apart. */
+function toldApart(table: TableView): TableView {
+  const names = new Map<SeatId, string>();
+  for (const { id, name } of table.seats) {
+    const taken = [...names.values()];
+    let own = name;
+    for (let nth = 2; taken.includes(own); nth++) own = `${name} ${String(nth)}`;
+    names.set(id, own);
+  }
+  return {
+    ...table,
+    seats: table.seats.map((seat) => ({ ...seat, name: names.get(seat.id) ?? seat.name })),
+    standings: table.standings.map((standing) => ({
+      ...standing,
+      name: (standing.seat && names.get(standing.seat)) ?? standing.name,
+    })),
+  };
+}
+
+/** Whether nobody else can sit down under these rules (R1, R20, R21). */
+export function isFull({ seats, rules }: TableView): boolean {
+  return seats.length >= mostSeats(rules);
+}
+
+/** For how many these rules are. */
+export function mostSeats(rules: Rules): number {
+  return rules.game === "slapjack" ? MAX_SEATS : 2;
+}
+
+/**
+ * The seats of people who are away and have something to come back to, for somebody who may be one of them: they are
+ * in no game and have won nothing here.
+ */
+export function claimable(table: TableView, me: SeatId | null): TableSeat[] {
+  const played = (seat: TableSeat): boolean =>
+    seat.place !== null || table.standings.some((standing) => standing.seat === seat.id);
+  if (table.seats.some((seat) => seat.id === me && (seat.host || played(seat)))) return [];
+  return table.seats.filter((seat) => seat.kind === "person" && seat.away && seat.id !== me && played(seat));
 }
 
 /** The card that a hand would come down on. */

@@ -94,6 +94,7 @@ export const lobby = {
   paceLightning: "lightning",
   paced: fill("{ms} ms · {pace}"),
   start: "Start the game",
+  tooManySeats: "This game is for two: somebody has to go, or pick another game.",
   needSeats: "One more seat is needed: invite somebody or add a computer player.",
   waitForHost: fill("{name} starts the game."),
   waitForAnyHost: "The host starts the game.",
@@ -104,6 +105,15 @@ export const lobby = {
   leave: "Leave the table",
   hideCode: "Hide the code",
   showCode: "Show the code",
+};
+
+export const claims = {
+  before: "Were you at this table before?",
+  me: fill("I am {name}"),
+  waits: fill("You have asked for {name}’s seat. The host decides."),
+  asked: fill("Somebody says: “I am {name}.” Give them {name}’s seat, cards and wins?"),
+  give: "Give the seat",
+  refuse: "No",
 };
 
 export const rules = {
@@ -434,6 +444,7 @@ export const trouble = {
   unreachableText: "The game server does not answer. Trying again by itself; your seat and your cards are kept.",
   offline: "No network",
   offlineText: "This phone has no network just now. The table comes back by itself as soon as it has.",
+  busy: "The server is busy",
   left: "You have left the table",
   leftText: "Your wins are kept under its code.",
 };

@@ -43,6 +43,7 @@ export async function speak(language: Language): Promise<void> {
 export const home = i18n("home", en.home);
 export const faces = i18n("faces", en.faces);
 export const lobby = i18n("lobby", en.lobby);
+export const claims = i18n("claims", en.claims);
 export const rules = i18n("rules", en.rules);
 export const switches = i18n("switches", en.switches);
 export const switchNames = i18n("switchNames", en.switchNames);
