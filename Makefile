@@ -18,6 +18,10 @@ help: ## This list
 play: .venv/play.done web ## Start the server and say where it is
 	@exec $(python) -m server
 
+.PHONY: cluster
+cluster: .venv/play.done web ## Three servers behind a proxy on this machine; needs redis-server and haproxy
+	@exec $(python) tools/cluster.py
+
 .PHONY: web
 web: .venv/node.done ## Build the page
 	@$(python) tools/web.py build
@@ -58,7 +62,7 @@ web-check: .venv/node.done
 	$(python) tools/web.py check
 
 .PHONY: test
-test: .venv/develop.done .venv/node.done ## Run every test; installs Redis and Chromium where they are missing
+test: .venv/develop.done .venv/node.done ## Run every test; installs Redis, HAProxy and Chromium where they are missing
 	@sh tools/system.sh
 	$(python) tools/web.py test
 	@$(python) tools/web.py build

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs what the tests need from the system: a Redis server, a browser, a font for the faces in its pictures, and tmux.
+# Installs what the tests need from the system: a Redis server, a proxy, a browser, a font for the faces in its
+# pictures, and tmux.
 set -eu
 
 missing=
 command -v redis-server >/dev/null || missing="$missing redis-server"
+PATH=$PATH:/usr/sbin command -v haproxy >/dev/null || missing="$missing haproxy"
 command -v chromium >/dev/null || missing="$missing chromium"
 command -v tmux >/dev/null || missing="$missing tmux"
 [ -n "$(find /usr/share/fonts /usr/local/share/fonts ~/.fonts -iname '*emoji*' 2>/dev/null)" ] ||

@@ -1,0 +1,184 @@
+"""The proxy's configuration, in a real HAProxy before nodes that only say who they are and what they were asked."""
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.support.serving import wait_for
+from tools.cluster import CONFIG, NODES, Proxy
+
+
+class Node:
+    """A server that answers with its name and the headers it got. `ready` is what it says to the proxy."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ready = True
+        self._port = 0
+        self.start()
+
+    @property
+    def port(self) -> int:
+        """Where it listens, after another start as well."""
+        return self._port
+
+    def start(self) -> None:
+        """Listens."""
+        node = self
+
+        class Answers(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200 if node.ready or self.path != "/readyz" else 503)
+                self.end_headers()
+                headers = {name.lower(): text for name, text in self.headers.items()}
+                self.wfile.write(json.dumps({"node": node.name, "path": self.path, "headers": headers}).encode())
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Answers)
+        self._port = self._server.server_port
+        Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def stop(self) -> None:
+        """Is gone."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class House:
+    """Three nodes and the proxy before them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.nodes = {name: Node(name) for name in NODES}
+        self.proxy = Proxy(folder)
+        self.proxy.start({name: node.port for name, node in self.nodes.items()})
+
+    def ask(self, path: str, headers: Mapping[str, str] | None = None, *, behind: bool = False) -> dict[str, Any]:
+        """What the node that was asked says."""
+        url = self.proxy.url_behind if behind else self.proxy.url
+        with urllib.request.urlopen(urllib.request.Request(url + path, headers=dict(headers or {})), timeout=5) as it:
+            said: dict[str, Any] = json.load(it)
+            return said
+
+    def refusal(self, path: str) -> tuple[int, str]:
+        """The status and the text that the proxy answers with by itself."""
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            self.ask(path)
+        with refused.value as answer:
+            return answer.code, answer.read().decode()
+
+    def node_of(self, path: str) -> str:
+        """Which node is asked."""
+        return str(self.ask(path)["node"])
+
+    def refuse(self, *names: str) -> None:
+        """Nodes say that they take nobody new, and the proxy has heard it."""
+        for name in names:
+            self.nodes[name].ready = False
+        wait_for(lambda: not any(map(self.proxy.uses, names)), f"the proxy to leave {names} alone")
+
+    def accept(self, *names: str) -> None:
+        """They take people again."""
+        for name in names:
+            self.nodes[name].ready = True
+        wait_for(lambda: all(map(self.proxy.uses, names)), f"the proxy to use {names}")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    house = House(tmp_path_factory.mktemp("proxy"))
+    yield house
+    house.proxy.end()
+    for node in house.nodes.values():
+        node.stop()
+
+
+def test_the_configuration_is_valid() -> None:
+    checked = subprocess.run(["haproxy", "-c", "-f", str(CONFIG)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_tables_are_spread_and_each_has_one_node(house: House) -> None:
+    codes = [f"A{nth:05}" for nth in range(60)]
+    first = {code: house.node_of(f"/ws/{code}") for code in codes}
+    assert set(first.values()) == set(NODES)
+    assert {code: house.node_of(f"/ws/{code.lower()}") for code in codes} == first
+    assert {house.node_of("/") for _ in range(6)} == set(NODES)
+
+
+def test_a_room_stays_where_it_went_when_its_first_node_is_back(house: House) -> None:
+    codes = [f"B{nth:05}" for nth in range(20)]
+    before = {code: house.node_of(f"/ws/{code}") for code in codes}
+    house.refuse("b")
+    moved = {code: house.node_of(f"/ws/{code}") for code in codes}
+    assert "b" not in moved.values()
+    assert all(moved[code] == node for code, node in before.items() if node != "b")
+    house.accept("b")
+    assert {code: house.node_of(f"/ws/{code}") for code in codes} == moved
+
+
+def test_a_node_asked_for_by_name_is_remembered(house: House) -> None:
+    """So that the next phone finds the room at once."""
+    first = house.node_of("/ws/C00001")
+    other = next(name for name in NODES if name != first)
+    said = house.ask(f"/n/{other}/ws/C00001")
+    assert (said["node"], said["path"]) == (other, f"/n/{other}/ws/C00001")
+    assert house.node_of("/ws/C00001") == other
+
+
+def test_a_node_that_is_not_there_is_another(house: House) -> None:
+    house.refuse("a")
+    assert house.node_of("/n/a/ws/D00001") != "a"
+    house.accept("a")
+    assert house.node_of("/n/nobody/ws/D00002") in NODES
+
+
+def test_nobody_meets_a_node_that_has_just_died(house: House) -> None:
+    """Before its health check has failed."""
+    codes = [f"E{nth:05}" for nth in range(200)]
+    where = {code: house.node_of(f"/ws/{code}") for code in codes[:30]}
+    house.nodes["c"].stop()
+    assert "c" not in [house.node_of(f"/ws/{code}") for code in where]
+    assert "c" not in [house.node_of(f"/ws/{code}") for code in codes[30:60]]
+    wait_for(lambda: not house.proxy.uses("c"), "the proxy to see that it is gone")
+    house.nodes["c"].start()
+    house.accept("c")
+
+
+def test_where_somebody_comes_from_is_what_the_proxy_sees(house: House) -> None:
+    forged = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https", "Forwarded": "for=203.0.113.9"}
+    headers = house.ask("/ws/F00001", {**forged, "X-Slapjack-Code": "K7WQ2M"})["headers"]
+    assert headers["x-forwarded-for"] == "127.0.0.1"
+    assert headers["x-forwarded-proto"] == "http"
+    assert headers["x-slapjack-code"] == "F00001"
+    assert "forwarded" not in headers
+
+
+def test_a_proxy_in_front_is_believed_about_the_last_step_alone(house: House) -> None:
+    said = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7", "X-Forwarded-Proto": "https"}
+    headers = house.ask("/", said, behind=True)["headers"]
+    assert headers["x-forwarded-for"] == "198.51.100.7"
+    assert headers["x-forwarded-proto"] == "https"
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/n/a/metrics", "/%6detrics", "/n/a/read%79z", "/metrics/"])
+def test_what_is_for_the_operator_is_not_for_phones(house: House, path: str) -> None:
+    assert house.refusal(path)[0] == 404
+
+
+def test_with_no_node_at_all_people_are_told_to_wait(house: House) -> None:
+    house.refuse(*NODES)
+    status, text = house.refusal("/")
+    assert status == 503
+    assert "comes back by itself" in text
+    house.accept(*NODES)
+    assert house.node_of("/") in NODES
