@@ -4,10 +4,10 @@
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY requirements/play.txt requirements/
-RUN python -m venv /opt/slapjack && \
-    /opt/slapjack/bin/pip install --no-cache-dir --require-hashes -r requirements/play.txt
+RUN python -m venv --without-pip /opt/slapjack && \
+    pip --python /opt/slapjack/bin/python install --no-cache-dir --require-hashes -r requirements/play.txt
 COPY . .
-RUN /opt/slapjack/bin/pip install --no-cache-dir --no-deps .
+RUN pip --python /opt/slapjack/bin/python install --no-cache-dir --no-deps .
 
 FROM python:3.13-slim
 RUN useradd --system --uid 1000 --home-dir /data slapjack && \

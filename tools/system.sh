@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need from the system: a Redis server, a proxy, a browser, a font for the faces in its
-# pictures, and tmux.
+# pictures, tmux, and what reads docker-compose.yml.
 set -eu
 
 missing=
@@ -8,6 +8,7 @@ command -v redis-server >/dev/null || missing="$missing redis-server"
 PATH=$PATH:/usr/sbin command -v haproxy >/dev/null || missing="$missing haproxy"
 command -v chromium >/dev/null || missing="$missing chromium"
 command -v tmux >/dev/null || missing="$missing tmux"
+command -v docker-compose >/dev/null || docker compose version >/dev/null 2>&1 || missing="$missing docker-compose"
 [ -n "$(find /usr/share/fonts /usr/local/share/fonts ~/.fonts -iname '*emoji*' 2>/dev/null)" ] ||
     missing="$missing fonts-noto-color-emoji"
 [ -n "$missing" ] || exit 0
