@@ -26,8 +26,10 @@ import uvicorn
 from engine.cards import CHANCE_BYTES, Chance
 from server import __version__
 from server.app import build_app
+from server.cluster import Node
 from server.command import Failed, export_to, import_from, tell_verdicts
 from server.doctor import findings, in_words, look_at_store
+from server.host import Host
 from server.lan import lan_address
 from server.link import link_protocol
 from server.ports import Clock, Luck
@@ -43,7 +45,10 @@ SEND_BUFFER_BYTES = 64 * 1024
 """Small, so that what a phone does not take waits in our own outbox, where it is counted."""
 UNACKNOWLEDGED_TIMEOUT_MS = 15_000
 """A phone that acknowledges nothing for this long is cut off by the kernel."""
-STOP_TIMEOUT_S = 5
+STOP_TIMEOUT_S = 2
+NAME_TIMEOUT_S = 4.0
+"""A server that was killed has its name for as long as its lease lasts, which is less."""
+NAME_AGAIN_S = 0.25
 SWEEP_EVERY_S = 60
 COLLECT_EVERY_S = 3_600
 YOUNG, MIDDLE, OLD = 1_000, 3, 1_000_000
@@ -80,11 +85,18 @@ class RealLuck(Luck):
 
 
 class Server(uvicorn.Server):
-    """uvicorn, but the signals stay ours and `started` is called once connections are taken."""
+    """uvicorn, but the signals stay ours and `started` is called once connections are taken.
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    The first signal has `drain` done before anything is closed, a second one ends it where it stands.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], drain: Callable[[], Coroutine[None, None, None]]
+    ) -> None:
         super().__init__(config)
         self._tell_started = started
+        self._drain = drain
+        self._stopping: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -102,8 +114,16 @@ class Server(uvicorn.Server):
         self._tell_started()
 
     def _stop(self) -> None:
-        self.force_exit = self.should_exit
-        self.should_exit = True
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop_in_peace())
+        else:
+            self.force_exit = self.should_exit = True
+
+    async def _stop_in_peace(self) -> None:
+        try:
+            await self._drain()
+        finally:
+            self.should_exit = True
 
 
 def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
@@ -161,8 +181,11 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
             await store.ping()
         except StoreDown as wrong:
             raise CannotStart(str(wrong)) from None
+        node = Node(settings.node, store.nodes, clock, luck) if settings.node else None
+        app = build_app(store, clock, luck, settings, node)
+        host: Host = app.state.host
         config = uvicorn.Config(
-            build_app(store, clock, luck, settings),
+            app,
             ws=link_protocol(clock, luck, settings.outbox_bytes),
             ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,
@@ -176,13 +199,31 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
         )
         port = sockets[0].getsockname()[1]
-        sweeping = asyncio.create_task(_sweep(store))
-        collecting = asyncio.create_task(_collect())
+        if node is not None:
+            await _take_name(node)
+        tasks = [_sweep(store), _collect(), *([host.stay()] if node is not None else [])]
+        running = [asyncio.create_task(task) for task in tasks]
         try:
-            await Server(config, lambda: print(welcome(settings, port), flush=True)).serve(sockets)
+            await Server(config, lambda: print(welcome(settings, port), flush=True), host.drain).serve(sockets)
         finally:
-            sweeping.cancel()
-            collecting.cancel()
+            for each in running:
+                each.cancel()
+            if node is not None:
+                with contextlib.suppress(StoreDown):  # then the lease ends by itself
+                    await node.leave()
+
+
+async def _take_name(node: Node) -> None:
+    """Takes the lease, from a server of this name that has just been killed as well; raises `CannotStart`."""
+    deadline_s = time.monotonic() + NAME_TIMEOUT_S
+    try:
+        while not await node.take():
+            if time.monotonic() > deadline_s:
+                name = node.lease.node
+                raise CannotStart(f"another server is called {name}: give each its own name with SLAPJACK_NODE")
+            await asyncio.sleep(NAME_AGAIN_S)
+    except (StoreDown, BadRecord) as wrong:
+        raise CannotStart(str(wrong)) from None
 
 
 async def _collect() -> None:

@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import leaderboard, people
+from server.cluster import Node
 from server.connection import Door, read_code
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, keep_key, key_of, told
@@ -42,9 +43,12 @@ SECURITY_HEADERS = {
 }
 
 
-def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings) -> Starlette:
-    """The application over a store that is already open, and which stays open when the application ends."""
-    host = Host(store, clock, luck, settings.max_tables, settings.max_spectators)
+def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, node: Node | None = None) -> Starlette:
+    """The application over a store that is already open, and which stays open when the application ends.
+
+    `state.host` of it is its host; `node` is this server among others, whose lease is for the caller to take and renew.
+    """
+    host = Host(store, clock, luck, settings.max_tables, settings.max_spectators, node)
     door = Door(host, clock, settings)
     gate = Gate(clock, settings, settings.tables_per_minute)
 
@@ -110,23 +114,27 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings) -
         yield
         await host.close()
 
-    return Starlette(
-        routes=[
-            Route("/api/tables", create_table, methods=["POST"]),
-            Route("/api/tables/{code}", show_table),
-            Route("/api/invite", invite),
-            *people.routes(store, host, clock, luck, settings),
-            *leaderboard.routes(store, clock, settings),
-            Route("/healthz", healthz),
-            WebSocketRoute("/ws/{code}", door.answer),
-            Mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets", check_dir=False))),
-            Route("/", page),
-            Route("/{path:path}", page),
-        ],
+    routes = [
+        Route("/api/tables", create_table, methods=["POST"]),
+        Route("/api/tables/{code}", show_table),
+        Route("/api/invite", invite),
+        *people.routes(store, host, clock, luck, settings),
+        *leaderboard.routes(store, clock, settings),
+        Route("/healthz", healthz),
+        WebSocketRoute("/ws/{code}", door.answer),
+        Mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets", check_dir=False))),
+        Route("/", page),
+        Route("/{path:path}", page),
+    ]
+    app = Starlette(
+        # A proxy takes a request to the server that is named; here it is as if no server had been.
+        routes=[Mount("/n/{node}", routes=routes), *routes],
         middleware=[Middleware(SecurityHeaders)],
         exception_handlers={Denied: denied, StoreDown: store_down, BadRecord: bad_record},
         lifespan=lifespan,
     )
+    app.state.host = host
+    return app
 
 
 class SecurityHeaders:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.websockets import WebSocket
 
-from server.host import Host, Mailbox, ServerFull
+from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
 from server.limits import AddressBuckets, Bucket
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
@@ -28,7 +28,7 @@ from server.protocol import (
     read_from_phone,
 )
 from server.settings import Settings
-from server.store.port import BadRecord, StoreDown
+from server.store.port import BadRecord, Elsewhere, StoreDown
 
 log = logging.getLogger("slapjack.connection")
 
@@ -116,6 +116,13 @@ class Door:
         code = read_code(text)
         try:
             room = await self._host.open(code) if code is not None else None
+        except Elsewhere as there:
+            self._host.moved += 1
+            link.hang_up(Closing.MOVED, there.node)
+            return None
+        except ServerStops:
+            link.hang_up(SERVICE_RESTART, STOPS)
+            return None
         except ServerFull:
             link.hang_up(Closing.SERVER_FULL, "this server is full")
             return None

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from engine.game import Wait
 from engine.rules import Rules
+from server.cluster import RENEW_EVERY_US, Lease, Node
 from server.journal import BadEntry, Replayed, replay
 from server.link import frame_of
 from server.mail import (
@@ -33,7 +34,7 @@ from server.mail import (
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, FromPhone, HoldOn, Join, Message, Update, write
 from server.room import Room
-from server.store.port import Change, Fenced, Store, StoreDown, TableRecord
+from server.store.port import BadRecord, Change, Elsewhere, Fenced, Opened, Store, StoreDown, TableRecord
 from server.strain import Strain
 
 log = logging.getLogger("slapjack.host")
@@ -59,6 +60,20 @@ LONGEST_RETRY_S = 1.0
 SERVICE_RESTART = 1012
 """Come back: the close code for it (IANA's WebSocket Close Code Number Registry)."""
 
+MOVED = "this table has moved: coming back to it"
+STOPS = "this server stops: coming back to another"
+
+NOTICED_S = 1.0
+"""A proxy notices within this that a server takes nobody new (deploy/haproxy.cfg)."""
+HAND_OVER_S = 2.0
+"""The tables of a server that stops are handed over within this, one after the other."""
+FINISH_S = 2.0
+"""So long a change that is being kept may take then."""
+HEARD_S = RENEW_EVERY_US / 1e6 + 0.25
+"""Within this every server has heard what was said to all."""
+HEALTHY_MS = 2_000
+"""A server that renews its lease has more of it left than this; one that has less is about to lose its tables."""
+
 FAILED = "this table has run into an error and starts again from its last score"
 
 
@@ -79,6 +94,10 @@ class ServerFull(Exception):
     """As many tables are awake as this server carries."""
 
 
+class ServerStops(Exception):
+    """This server takes no table: it is about to stop, or has lost its lease."""
+
+
 class Mailbox:
     """One room awake: what happens to it goes in at `_post` and is carried out in order.
 
@@ -86,9 +105,19 @@ class Mailbox:
     until that has been told.
     """
 
-    def __init__(self, room: Room, epoch: int, store: Store, clock: Clock, closed: Callable[["Mailbox"], None]) -> None:
+    def __init__(
+        self,
+        room: Room,
+        epoch: int,
+        store: Store,
+        clock: Clock,
+        lease: Lease,
+        closed: Callable[["Mailbox"], None],
+    ) -> None:
         self.room = room
         self._epoch = epoch
+        self._lease = lease
+        self._owner = lease.owner
         self._changes = 0
         self._store = store
         self._clock = clock
@@ -97,6 +126,7 @@ class Mailbox:
         self._inbox: deque[tuple[Input, int]] = deque()
         self._keeping: asyncio.Task[None] | None = None
         self._stopped = False
+        self._goodbye: tuple[int, str] | None = None
         self._asking: set[asyncio.Future[None]] = set()
         self._phones: dict[ConnId, Phone] = {}
         self._held: dict[ConnId, deque[tuple[int, int, bytes]]] = {}
@@ -113,7 +143,7 @@ class Mailbox:
     def connect(self, conn: ConnId, phone: Phone) -> None:
         """A phone is there; its first message says who it is."""
         if self._stopped:
-            phone.hang_up(Closing.ROOM_FAILED, FAILED)
+            phone.hang_up(*(self._goodbye or (SERVICE_RESTART, MOVED)))
             return
         self._phones[conn] = phone
 
@@ -156,12 +186,36 @@ class Mailbox:
         """Whether nobody has been here for so long that the room may go to sleep."""
         return not self._phones and self._clock.now_us() - self._quiet_since_us > SLEEP_AFTER_S * 1e6
 
+    async def hand_over(self) -> None:
+        """Finishes the change that is being kept, gives the table up, and sends the phones to whoever has it next."""
+        self._stopped = True  # what comes from now on is for the next one
+        deadline_s = self._loop.time() + FINISH_S
+        while (keeping := self._keeping) is not None and self._loop.time() < deadline_s:
+            await asyncio.wait([keeping], timeout=deadline_s - self._loop.time())
+        self.stop()
+        await self.release()
+        self._end(SERVICE_RESTART, STOPS)
+
+    async def release(self) -> None:
+        """Lets the table be anybody's; it has been stopped."""
+        if self._owner:
+            try:
+                await self._store.release_table(self.room.code, self._owner, self._epoch)
+            except (StoreDown, BadRecord) as wrong:  # then it is free when the lease is over
+                log.warning("room %s cannot be given up: %s", self.room.code, wrong)
+
+    def fall_silent(self) -> None:
+        """This server can no longer speak for the table: the phones come back to whoever can."""
+        self._end(SERVICE_RESTART, MOVED)
+
     def stop(self) -> asyncio.Task[None] | None:
         """Stops the room where it stands; the task that still waits for the store, if any, ends soon after."""
         self._stopped = True
         if self._alarm is not None:
             self._alarm.cancel()
-        if self._keeping is not None:
+        if self._keeping is asyncio.current_task():
+            self._keeping = None
+        elif self._keeping is not None:
             self._keeping.cancel()
         self._closed(self)
         return self._keeping
@@ -187,7 +241,9 @@ class Mailbox:
         self._end(Closing.ROOM_FAILED, FAILED)
 
     def _end(self, code: int, reason: str) -> None:
-        self._keeping = None
+        if self._goodbye is not None:
+            return
+        self._goodbye = code, reason
         self.stop()
         for phone in list(self._phones.values()):
             phone.hang_up(code, reason)
@@ -215,6 +271,8 @@ class Mailbox:
         self._work()
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:
+        if self._late():
+            return
         for number, effect in enumerate(effects):
             match effect:
                 case Tell(conns, message, send_at_us):
@@ -240,9 +298,9 @@ class Mailbox:
             await self._keep(change)
             self._keeping = None
             self._carry_out(effects)
-        except Fenced:
-            log.warning("room %s was taken over by another server", self.room.code)
-            self._end(SERVICE_RESTART, "this table has moved: coming back to it")
+        except Fenced as fenced:
+            log.warning("room %s is no longer this server's: %s", self.room.code, fenced)
+            self.fall_silent()
             return
         except Exception:
             self._fail()
@@ -269,7 +327,17 @@ class Mailbox:
         for _, _, frame in self._held.pop(conn, ()):
             self._send(conn, frame, 0, 0)
 
+    def _late(self) -> bool:
+        """Whether the lease is over, as after a machine stood still: then nothing more is said, whatever is due."""
+        late = not self._lease.holds(self._clock.now_us())
+        if late and not self._stopped:
+            log.warning("room %s falls silent: the lease is over", self.room.code)
+            self.fall_silent()
+        return late
+
     def _send_held(self) -> None:
+        if self._late():
+            return
         now_us = self._clock.now_us()
         for conn, held in [(conn, held) for conn, held in self._held.items() if held[0][0] <= now_us]:
             del self._held[conn]
@@ -285,6 +353,8 @@ class Mailbox:
                 await self._store.keep(self.room.code, self._epoch, self._changes, change)
                 break
             except StoreDown as down:
+                if self._late():
+                    raise Fenced("the lease is over") from down
                 log.warning("room %s waits for the store: %s", self.room.code, down)
                 self._quiet_since_us = self._clock.now_us()
                 since_us = since_us or self._quiet_since_us
@@ -297,6 +367,8 @@ class Mailbox:
             self._inbox.appendleft((Stalled(since_us), self._clock.now_us()))
 
     def _tell_all(self, message: Message) -> None:
+        if self._late():
+            return
         frame = frame_of(write(message))
         for conn in list(self._phones):
             self._send(conn, frame, 0, 0)
@@ -305,12 +377,31 @@ class Mailbox:
 class Host:
     """The rooms of this server, by code."""
 
-    def __init__(self, store: Store, clock: Clock, luck: Luck, max_tables: int, max_spectators: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        luck: Luck,
+        max_tables: int,
+        max_spectators: int,
+        node: Node | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._luck = luck
         self._max_tables = max_tables
         self._max_spectators = max_spectators
+        self.node = node
+        """This server among others; None where it is alone."""
+        self.lease = node.lease if node is not None else Lease()
+        self.draining = False
+        """This server is about to stop, and takes no table that it has not awake."""
+        self.moved = 0
+        """How often a phone was sent to the server that has its table."""
+        self.woken = 0
+        """Tables that this server has woken."""
+        self.handed_over = 0
+        """Tables that were given up because this server was about to stop."""
         self._strain = Strain()
         self._look: asyncio.TimerHandle | None = None
         self._rooms: dict[str, Mailbox] = {}
@@ -320,7 +411,7 @@ class Host:
         """Keeps a new table under a free code and gives the code; raises `ServerFull` and `StoreDown`."""
         if self._strain.full and len(self._rooms) >= A_FEW_TABLES:
             raise ServerFull("those who play here need all of this server")
-        self._make_room()
+        await self._make_room()
         while True:
             code = new_code(self._luck)
             if await self._store.create_table(TableRecord(code, Rules(), born=self._luck.draw()[:8].hex())):
@@ -329,11 +420,12 @@ class Host:
     async def open(self, code: str) -> Mailbox | None:
         """The room of that code, woken where it slept; None where there is no such table.
 
-        Raises `ServerFull`, `StoreDown` and `BadRecord`.
+        Raises `Elsewhere` where a living server has it, `ServerStops`, `ServerFull`, `StoreDown` and `BadRecord`.
         """
         room = self._rooms.get(code)
         if room is not None:
             return room
+        self._must_serve()
         opening = self._opening.get(code)
         if opening is None:
             opening = self._opening[code] = asyncio.ensure_future(self._wake(code))
@@ -350,10 +442,56 @@ class Host:
         for room in list(self._rooms.values()):
             room.forget(person)
 
+    async def forget_everywhere(self, person: str) -> None:
+        """Has the tables of every server forget a person, each by itself; one that hears nothing is fenced off."""
+        self.forget(person)
+        if self.node is not None:
+            await self.node.tell_forgotten(person)
+            await asyncio.sleep(HEARD_S)
+
     @property
     def tables(self) -> int:
         """How many tables are awake."""
         return len(self._rooms)
+
+    async def stay(self) -> None:
+        """Renews the lease for as long as the server runs. Once it is over every room stops, until there is another."""
+        node = self.node
+        assert node is not None, "a server without a name has no lease"
+        while True:
+            held = self.lease.holds(self._clock.now_us())
+            await asyncio.sleep(min(RENEW_EVERY_US, self._lease_left_us()) / 1e6 if held else RENEW_EVERY_US / 1e6)
+            try:
+                if self.lease.holds(self._clock.now_us()):
+                    async with asyncio.timeout(self._lease_left_us() / 1e6):
+                        for person in await node.renew():
+                            self.forget(person)
+                elif await node.take():
+                    log.warning("%s has a lease again", self.lease.node)
+            except (StoreDown, BadRecord, TimeoutError) as wrong:
+                log.warning("%s cannot renew its lease: %s", self.lease.node, wrong)
+            if self.lease.boot and not self.lease.holds(self._clock.now_us()):
+                node.lose()
+                for room in list(self._rooms.values()):
+                    room.fall_silent()
+
+    def _lease_left_us(self) -> int:
+        return max(0, self.lease.until_us - self._clock.now_us())
+
+    async def drain(self) -> None:
+        """Hands every table over, so that nobody at one has to wait for more than a moment."""
+        self.draining = True
+        alone = self.node is None
+        if not alone:
+            await asyncio.sleep(NOTICED_S)
+        rooms = list(self._rooms.values())
+        handing: list[asyncio.Task[None]] = []
+        for room in rooms:
+            handing.append(asyncio.create_task(room.hand_over()))
+            if not alone:
+                await asyncio.sleep(HAND_OVER_S / len(rooms))
+        await asyncio.gather(*handing)
+        self.handed_over += len(rooms)
 
     async def close(self) -> None:
         """Stops every room."""
@@ -365,16 +503,35 @@ class Host:
     async def _wake(self, code: str) -> Mailbox | None:
         if await self._store.load_table(code) is None:
             return None
-        self._make_room()
-        opened = await self._store.open_table(code)
+        await self._make_room()
+        owner = self.lease.owner
+        opened = await self._open_table(code, owner)
         if opened is None:
             return None
+        self._must_serve()
+        if owner != self.lease.owner:
+            raise ServerStops("the lease under which the table was taken is over")
+        self.woken += 1
         replayed = taken_up(code, opened.journal)
         room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us(), self._strain)
-        self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self._forget)
+        self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._forget)
         if self._look is None:
             self._look_later()
         return self._rooms[code]
+
+    async def _open_table(self, code: str, owner: str) -> Opened | None:
+        """Takes the table; waits for the end of a lease that should have been renewed by now."""
+        try:
+            return await self._store.open_table(code, owner)
+        except Elsewhere as there:
+            if there.left_ms >= HEALTHY_MS:
+                raise
+            await asyncio.sleep(there.left_ms / 1e3)
+        return await self._store.open_table(code, owner)
+
+    def _must_serve(self) -> None:
+        if self.draining or not self.lease.holds(self._clock.now_us()):
+            raise ServerStops("this server takes no table now")
 
     def _look_later(self) -> None:
         now_us, worked_us = self._clock.now_us(), self._clock.worked_us()
@@ -388,10 +545,11 @@ class Host:
         if self._rooms:
             self._look_later()
 
-    def _make_room(self) -> None:
+    async def _make_room(self) -> None:
         """Lets a table that nobody is at go to sleep, so that there is place for another."""
         for room in [room for room in self._rooms.values() if room.idle()]:
             room.stop()
+            await room.release()
         if len(self._rooms) >= self._max_tables:
             raise ServerFull(f"this server carries {self._max_tables} tables")
 

@@ -146,7 +146,7 @@ def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Se
     async def forget_me(request: Request) -> Response:
         """`DELETE /api/me`: nothing that leads to you stays: here, at tables, on the leaderboard. 204."""
         gone = await person(request)
-        host.forget(gone)
+        await host.forget_everywhere(gone)
         await forget(store, luck, clock.now_us(), gone)
         response = Response(status_code=204)
         keep_key(response, request, "", settings)

@@ -467,8 +467,9 @@ class Refused(Message, tag="refused"):
 
 
 class Closing(IntEnum):
-    """Close codes of our own; the reason text says the same in words (P4)."""
+    """Close codes of our own; the reason text says the same in words, for `MOVED` it is a server's name (P4)."""
 
+    MOVED = 4307
     MALFORMED = 4400
     FOREIGN_ORIGIN = 4403
     NO_SUCH_TABLE = 4404

@@ -1,6 +1,7 @@
 """Every switch of a running server, read from the environment once. Reads nothing later and acts on nothing."""
 
 import ipaddress
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -69,6 +70,13 @@ def _networks(text: str) -> tuple[Network, ...]:
         raise ValueError("addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8") from None
 
 
+def node_name(text: str) -> str:
+    """The name of a server among others; raises `ValueError`."""
+    if re.fullmatch(r"[a-z0-9-]{1,32}", text) is None:
+        raise ValueError("1 to 32 of a-z, 0-9 and -, such as node-1")
+    return text
+
+
 Fsync = Literal["everysec", "always"]
 
 
@@ -113,6 +121,9 @@ class Settings:
     """Whose `X-Forwarded-For` is believed."""
     fsync: Annotated[Fsync, Variable("SLAPJACK_FSYNC", _fsync)] = "everysec"
     """How the server's own store writes: `everysec` may lose two seconds to a power cut, `always` none."""
+
+    node: Annotated[str, Variable("SLAPJACK_NODE", node_name)] = ""
+    """The name of this server among several over one Redis; empty for a server alone."""
 
     keep_days: Annotated[int, Variable("SLAPJACK_KEEP_DAYS", _whole(1, 36_500))] = 365
     """For how long a table, a person and a score are kept after they were last of use."""

@@ -21,6 +21,7 @@ import msgspec
 from engine.game import Value
 from server.store.board import DUE, Board
 from server.store.line import Line
+from server.store.nodes import FORGOTTEN
 
 FIRST_LINE = b"slapjack export 1\n"
 OURS = "slapjack:*"
@@ -28,7 +29,7 @@ AT_ONCE = 500
 MOST_PART_BYTES = 256 * 2**20
 
 _TABLE = re.compile(rb"slapjack:\{([^}]*)\}:(table|marks|journal|results)")
-_NOT_COPIED = re.compile(rb"slapjack:\{[^}]*\}:paused|" + DUE.encode())
+_NOT_COPIED = re.compile(rb"slapjack:\{[^}]*\}:paused|slapjack:node:.*|" + FORGOTTEN.encode() + b"|" + DUE.encode())
 """What only means something to the servers that run at this moment; what is due is clear from the results that wait."""
 
 Kind = Literal["string", "hash", "set", "zset", "stream"]

@@ -1,7 +1,9 @@
 #!lua
 -- Takes a table over: a new epoch, which the journal's next id carries so that the server refuses the old owner's.
--- KEYS: table, marks, journal, results. ARGV: seconds to keep the table, seconds to keep the journal.
--- Gives {record, epoch, changes since the last deal}, nil where there is no table, or {FOREIGN, key, what is wrong}.
+-- KEYS: table, marks, journal, results. ARGV: seconds to keep the table, seconds to keep the journal, the new owner or
+-- '', and the one whose table it must still be: '' for nobody's, * for anybody's.
+-- Gives {record, epoch, changes since the last deal}, nil where there is no table, OWNED where it is another's by now,
+-- or {FOREIGN, key, what is wrong}.
 local table_key, marks_key, journal_key = KEYS[1], KEYS[2], KEYS[3]
 
 for at, kind in ipairs({'string', 'hash', 'stream', 'hash'}) do
@@ -12,6 +14,8 @@ for at, kind in ipairs({'string', 'hash', 'stream', 'hash'}) do
 end
 local record = redis.call('GET', table_key)
 if not record then return nil end
+
+if ARGV[4] ~= '*' and (redis.call('HGET', marks_key, 'owner') or '') ~= ARGV[4] then return 'OWNED' end
 
 local last = redis.call('XREVRANGE', journal_key, '+', '-', 'COUNT', 1)[1]
 local marks = redis.call('HMGET', marks_key, 'epoch', 'deals')
@@ -30,6 +34,7 @@ end
 -- A change without entries says nothing but its number, which the next one repeats.
 if last and last[2][1] ~= 'e' then redis.call('XDEL', journal_key, last[1]) end
 redis.call('HSET', marks_key, 'epoch', epoch)
+if ARGV[3] ~= '' then redis.call('HSET', marks_key, 'owner', ARGV[3]) else redis.call('HDEL', marks_key, 'owner') end
 redis.call('EXPIRE', table_key, ARGV[1])
 redis.call('EXPIRE', marks_key, ARGV[1])
 redis.call('EXPIRE', journal_key, ARGV[2])

@@ -126,6 +126,14 @@ class Fenced(Exception):
     """
 
 
+class Elsewhere(Exception):
+    """The table is another server's: its name, and for how long its lease lasts if it is not renewed."""
+
+    def __init__(self, node: str, left_ms: int) -> None:
+        super().__init__(f"the table is at {node}")
+        self.node, self.left_ms = node, left_ms
+
+
 class BadRecord(Exception):
     """What the store holds cannot be read; the text names the key and what is wrong. Nothing was changed."""
 
@@ -142,8 +150,15 @@ class Store(Protocol):
     async def load_table(self, code: str) -> TableRecord | None:
         """The table of that code, to look at; raises `BadRecord`."""
 
-    async def open_table(self, code: str) -> Opened | None:
-        """Takes the table over under a new epoch: from now on nobody else's `keep` succeeds. Raises `BadRecord`."""
+    async def open_table(self, code: str, owner: str = "") -> Opened | None:
+        """Takes the table over under a new epoch: from now on nobody else's `keep` succeeds. Raises `BadRecord`.
+
+        An `owner` takes only what is free: the table is then its own for as long as its lease lasts, and it meets
+        `Elsewhere` where another's does. Without one it takes what it wants, and the table is free.
+        """
+
+    async def release_table(self, code: str, owner: str, epoch: int) -> None:
+        """Lets the table be anybody's, unless somebody has opened it since that epoch."""
 
     async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:
         """Keeps change `number` (counted from 1) of that epoch, all of it or nothing.
@@ -156,3 +171,22 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Lets go of the connections."""
+
+
+class Leases(Protocol):
+    """The leases of servers, and what all servers are to hear. Every method raises `StoreDown`."""
+
+    async def take(self, node: str, boot: str) -> bool:
+        """Takes the lease of that name; False while another has it."""
+
+    async def renew(self, node: str, boot: str) -> bool:
+        """Lets it last as long again; False where it is no longer this boot's."""
+
+    async def release(self, node: str, boot: str) -> None:
+        """Ends the lease, where it is this boot's."""
+
+    async def tell_forgotten(self, person: str) -> None:
+        """Says to every server that a person wants to be forgotten."""
+
+    async def forgotten(self, after: str) -> tuple[list[str], str]:
+        """Who wanted to be forgotten after that place (`-` for the beginning), and the place now."""

@@ -8,7 +8,8 @@ All keys of a table share `{CODE}`, and so one node of a cluster:
 - `slapjack:{CODE}:table`, a string: the record.
 - `slapjack:{CODE}:journal`, a stream: an entry for each change, its id being `<epoch>-<number>`, so that the server
   itself refuses whoever has been overtaken. Its fields called `e` are the entries of the room.
-- `slapjack:{CODE}:marks`, a hash: the last `epoch`, and the ids of the last `deals`.
+- `slapjack:{CODE}:marks`, a hash: the last `epoch`, the ids of the last `deals`, and the `owner`: `<name>/<boot>` of
+  the server whose table it is while its lease lasts (`server/store/nodes.py`), none where it is anybody's.
 - `slapjack:{CODE}:results`, a hash by result id: the outbox of results that have not been counted yet.
 """
 
@@ -21,8 +22,9 @@ import msgspec
 from server.protocol import Kind
 from server.store.board import Board, Finished, outbox_key
 from server.store.line import Line
+from server.store.nodes import Nodes
 from server.store.people import PERSON_LENGTH, People
-from server.store.port import RECORD_VERSION, BadRecord, Change, Opened, Store, StoreDown, TableRecord
+from server.store.port import RECORD_VERSION, BadRecord, Change, Elsewhere, Opened, Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.store")
 
@@ -60,6 +62,8 @@ class RedisStore(Store):
         self._keep_journal_s = keep_journal_days * DAY_S
         self._open_script = self.line.script("open_table")
         self._keep_script = self.line.script("keep")
+        self._release_script = self.line.script("release_table")
+        self.nodes = Nodes(self.line)
         self.board = Board(self.line, self._keep_s)
         self.people = People(self.line, self._keep_s)
 
@@ -75,18 +79,38 @@ class RedisStore(Store):
         kept = await self.line.ask(lambda pipe: pipe.get(key), key)
         return None if kept is None else _read(key, code, kept)
 
-    async def open_table(self, code: str) -> Opened | None:
-        """Takes the table over under a new epoch: from now on nobody else's `keep` succeeds. Raises `BadRecord`."""
+    async def open_table(self, code: str, owner: str = "") -> Opened | None:
+        """Takes the table over under a new epoch: from now on nobody else's `keep` succeeds. Raises `BadRecord`.
+
+        An `owner` takes only what is free: the table is then its own for as long as its lease lasts, and it meets
+        `Elsewhere` where another's does. Without one it takes what it wants, and the table is free.
+        """
         # A record that this server cannot read may be another's, which is not to be fenced off for it.
         record = await self.load_table(code)
         if record is None:
             return None
         await self.people.sat_down(code, _seated(record) | _scored(record))
-        opened = await self._open_script(table_keys(code), (self._keep_s, self._keep_journal_s))
+        instead_of = await self._dead_owner(code, owner) if owner else b"*"
+        opened = await self._open_script(table_keys(code), (self._keep_s, self._keep_journal_s, owner, instead_of))
+        if opened == b"OWNED":
+            return await self.open_table(code, owner)  # somebody was quicker, who is alive
         if opened is None:
             return None
         packed, epoch, changes = opened
         return Opened(_read(table_key(code), code, packed), _entries(changes), int(epoch))
+
+    async def _dead_owner(self, code: str, owner: str) -> bytes:
+        """Whose mark the table bears: nobody's, this owner's, or one's who has no lease; raises `Elsewhere`."""
+        marks = table_keys(code)[1]
+        mark: bytes = await self.line.ask(lambda pipe: pipe.hget(marks, "owner"), marks) or b""
+        node, _, boot = mark.decode(errors="replace").rpartition("/")
+        if mark not in (b"", owner.encode()) and (left_ms := await self.nodes.left_ms(node, boot)):
+            raise Elsewhere(node, left_ms)
+        return mark
+
+    async def release_table(self, code: str, owner: str, epoch: int) -> None:
+        """Lets the table be anybody's, unless somebody has opened it since that epoch."""
+        await self._release_script([table_keys(code)[1]], (owner, epoch))
 
     async def journal(self, code: str) -> tuple[bytes, ...]:
         """All entries that are kept of a table: those of its last games."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.cards import Chance
-from server.host import SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
+from server.host import SERVICE_RESTART, SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
 from server.mail import ConnId
 from server.protocol import (
     CODE_LENGTH,
@@ -120,7 +120,7 @@ class FakeStore:
             raise BadRecord(f"slapjack:{{{code}}}: not a table")
         return self.tables.get(code)
 
-    async def open_table(self, code: str) -> Opened | None:
+    async def open_table(self, code: str, owner: str = "") -> Opened | None:
         record = await self.load_table(code)
         if record is None:
             return None
@@ -134,6 +134,9 @@ class FakeStore:
         if change.record is not None:
             self.tables[code] = change.record
         self.journals[code] = [*([] if change.deals else self.journals.get(code, [])), *change.entries]
+
+    async def release_table(self, code: str, owner: str, epoch: int) -> None:
+        await self._answer()
 
     async def person_of(self, key_hash: str) -> str:
         await self._answer()
@@ -686,7 +689,7 @@ async def test_a_room_that_nobody_is_at_makes_place(world: World) -> None:
     assert await host.open(codes[1]) is not None
     assert host.tables == 1
     late = world.phone(mailbox)
-    assert late.closed == Closing.ROOM_FAILED
+    assert late.closed == SERVICE_RESTART
 
 
 @in_a_world

@@ -856,8 +856,9 @@ export type Reason =
   | "nothing_to_pass"
   | "no_limit";
 
-/** Close codes of our own; the reason text says the same in words (P4). */
+/** Close codes of our own; the reason text says the same in words, for `MOVED` it is a server's name (P4). */
 export const Closing = {
+  MOVED: 4307,
   MALFORMED: 4400,
   FOREIGN_ORIGIN: 4403,
   NO_SUCH_TABLE: 4404,
