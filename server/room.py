@@ -128,6 +128,7 @@ class Room:
         self.locked = record.locked
         self.ranked = record.ranked
         self.guests: dict[ConnId, Guest] = {}
+        self._watched: dict[str, None] = {}
         self.stage = Stage.LOBBY
         self.play: Play | None = None
         self.paused = False
@@ -417,7 +418,9 @@ class Room:
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
         chair = None if join.watch else self._chair_of(key_hash)
         if chair is None:
-            refusal = self._newcomer_refused(join, known=self._chair_of(key_hash) is not None)
+            # A screen whose line has blipped comes back, though the table was locked meanwhile.
+            known = join.watch and (key_hash in self._watched or self._chair_of(key_hash) is not None)
+            refusal = self._newcomer_refused(join, known)
             if refusal is not None:
                 self._refuse(conn, join, refusal[0], detail=refusal[1])
                 return
@@ -499,7 +502,12 @@ class Room:
 
     def _lost(self, conn: ConnId) -> None:
         guest = self.guests.pop(conn, None)
-        if guest is None or guest.chair is None:
+        if guest is None:
+            return
+        if guest.chair is None:
+            self._watched[guest.key_hash] = self._watched.pop(guest.key_hash, None)
+            if len(self._watched) > self._max_spectators:
+                del self._watched[next(iter(self._watched))]
             return
         guest.chair.conn = None
         self._presence_changed()
@@ -554,6 +562,7 @@ class Room:
             if guest.key_hash == person:
                 del self.guests[conn]
                 self._effects.append(HangUp(conn, Closing.REMOVED, "you have been forgotten, as you asked"))
+        self._watched.pop(person, None)
         self.scores.forget(person)
 
     def _dismiss(self, chair: Chair, reason: str) -> None:

@@ -303,8 +303,21 @@ def test_a_locked_table_takes_no_newcomers_but_those_who_belong_to_it() -> None:
     assert refused(wes.say(Sit("Wes", "🐸"))) == "table_locked"
     table["Ben"].go()
     table["Ben"].come_back()
+    wes.go()
+    assert refused(table.phone("Wes").join(key=wes.key, watch=True)) is None
+    assert refused(table.phone("Wes again").join(key=wes.key)) == "table_locked", "watching is no seat"
     table.command(Lock(False))
     assert refused(table.phone("Cid").join()) is None
+
+
+def test_a_locked_table_forgets_who_watched_long_ago() -> None:
+    table = Table("Ann", max_spectators=1)
+    for name in ("Wes", "Xia"):
+        table.joins(name, watch=True)
+        table[name].go()
+    table.command(Lock(True))
+    assert refused(table.phone("Wes").join(key=table["Wes"].key, watch=True)) == "table_locked"
+    assert refused(table.phone("Xia").join(key=table["Xia"].key, watch=True)) is None
 
 
 # --- watching ----------------------------------------------------------------------------------------------------
