@@ -29,6 +29,7 @@ from server.app import build_app
 from server.cluster import Node
 from server.command import Failed, export_to, import_from, tell_verdicts
 from server.doctor import findings, in_words, look_at_store
+from server.entrance import entrance
 from server.host import Host
 from server.lan import lan_address
 from server.link import link_protocol
@@ -128,7 +129,7 @@ class Server(uvicorn.Server):
 
 def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
     """Serves until SIGINT or SIGTERM; raises `CannotStart`."""
-    _allow_open_files(settings.max_connections)
+    _allow_open_files(2 * settings.max_connections)  # as many again may be asking for a page
     sockets = listen(settings.port)
     try:
         with contextlib.ExitStack() as stack:
@@ -185,6 +186,8 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
         app = build_app(store, clock, luck, settings, node)
         host: Host = app.state.host
         config = uvicorn.Config(
+            build_app(store, clock, luck, settings),
+            http=entrance(settings),
             app,
             ws=link_protocol(clock, luck, settings.outbox_bytes),
             ws_max_size=MAX_FRAME_BYTES,

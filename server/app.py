@@ -17,10 +17,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import leaderboard, people
+from server.connection import Door, key_of, read_code
 from server.cluster import Node
 from server.connection import Door, read_code
 from server.host import Host, ServerFull
-from server.http import Denied, Gate, address, keep_key, key_of, told
+from server.http import Denied, Gate, address, keep_key, told
 from server.lan import invite_origin
 from server.ports import Clock, Luck
 from server.protocol import Kind
@@ -43,6 +44,10 @@ SECURITY_HEADERS = {
 }
 
 
+def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings) -> Starlette:
+    """The application over a store that is already open, and which stays open when the application ends."""
+    host = Host(store, clock, luck, settings.max_tables, settings.max_spectators)
+    door = Door(host, store, clock, settings)
 def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, node: Node | None = None) -> Starlette:
     """The application over a store that is already open, and which stays open when the application ends.
 
@@ -63,10 +68,11 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
     async def show_table(request: Request) -> Response:
         """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not."""
         where = address(request)
-        if not door.may_guess(where):
-            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
         code = read_code(request.path_params["code"])
-        table = await host.peek(code) if code is not None else None
+        may = await door.may_name(request, code, where)
+        table = await host.peek(code) if may and code is not None else None
+        if not may or not await door.may_name(request, code, where):
+            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
         if table is None:
             door.missed(where)
             raise Denied(404, "no_such_table", "there is no table with this code")

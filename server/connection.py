@@ -4,13 +4,18 @@ The other place where asyncio lives. Decodes each frame once; knows nothing of w
 """
 
 import asyncio
+import hashlib
 import ipaddress
 import itertools
 import logging
+import re
 from urllib.parse import urlsplit
 
+from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
+from server.host import Host, Mailbox, ServerFull
+from server.limits import Bucket, Count, Guesses
 from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
 from server.limits import AddressBuckets, Bucket
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
@@ -28,9 +33,21 @@ from server.protocol import (
     read_from_phone,
 )
 from server.settings import Settings
+from server.store.port import BadRecord, Store, StoreDown
 from server.store.port import BadRecord, Elsewhere, StoreDown
 
 log = logging.getLogger("slapjack.connection")
+
+COOKIE = "slapjack"
+KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+"""What a device's secret looks like: at least 128 bits, and nothing that a header could not hold."""
+
+
+def key_of(asking: HTTPConnection) -> str:
+    """The asking device's secret, from its `Authorization: Bearer` or else from its cookie; empty without one."""
+    scheme, _, token = asking.headers.get("authorization", "").partition(" ")
+    key = token.strip() if scheme.lower() == "bearer" else asking.cookies.get(COOKIE, "")
+    return key if KEY.fullmatch(key) else ""
 
 
 def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
@@ -49,25 +66,42 @@ def read_code(text: str) -> str | None:
 class Door:
     """Lets sockets in: counts them, checks them, and leads each to its room."""
 
-    def __init__(self, host: Host, clock: Clock, settings: Settings) -> None:
+    def __init__(self, host: Host, store: Store, clock: Clock, settings: Settings) -> None:
         self._host = host
+        self._store = store
         self._clock = clock
         self._settings = settings
         self._ids = itertools.count(1)
-        self._open: dict[str, int] = {}
-        self._misses_at = AddressBuckets(settings.misses_per_minute / 60, settings.misses_per_minute)
-        self._misses = Bucket(settings.misses_per_s, settings.misses_per_s)
+        self._open = Count(settings.max_connections, settings.max_connections_per_address)
+        self._guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
 
-    def may_guess(self, address: str) -> bool:
-        """Whether that address has not named too many wrong codes."""
-        now_us = self._clock.now_us()
-        return self._misses_at.of(address).left(now_us) >= 1 and self._misses.left(now_us) >= 1
+    async def may_name(self, asking: HTTPConnection, code: str | None, address: str) -> bool:
+        """Whether a code may be named from there: not too many were wrong, or who asks is known at that table.
+
+        To be asked before a table is looked for, and again before the answer: many may have guessed meanwhile. Raises
+        `StoreDown` and `BadRecord`.
+        """
+        return self._guesses.may(address, self._clock.now_us()) or await self._is_known(asking, code)
 
     def missed(self, address: str) -> None:
         """A wrong code has been named from there."""
-        now_us = self._clock.now_us()
-        self._misses_at.of(address).take(now_us)
-        self._misses.take(now_us)
+        self._guesses.missed(address, self._clock.now_us())
+
+    def found(self, address: str) -> None:
+        """A right code has been named from there."""
+        self._guesses.found(address)
+
+    async def _is_known(self, asking: HTTPConnection, code: str | None) -> bool:
+        """Whether who asks has sat at that table, by the secret they bring.
+
+        For whoever has no business there it takes as long as for a code that leads nowhere, so that it tells nothing.
+        """
+        key = key_of(asking)
+        if not key or code is None:
+            return False
+        person = await self._store.person_of(hashlib.sha256(key.encode()).hexdigest())
+        table = await self._store.load_table(code)
+        return table is not None and (person in table.scores or any(seat.key_hash == person for seat in table.seats))
 
     async def answer(self, socket: WebSocket) -> None:
         """Serves one socket until it is gone."""
@@ -77,21 +111,19 @@ class Door:
         origin, host = socket.headers.get("origin"), socket.headers.get("host")
         if not right_origin(origin, host, self._settings.public_url):
             link.hang_up(Closing.FOREIGN_ORIGIN, "this page belongs to another server")
-        elif sum(self._open.values()) >= self._settings.max_connections:
+        elif self._open.full():
             link.hang_up(Closing.SERVER_FULL, "this server is full")
-        elif self._open.get(address, 0) >= self._settings.max_connections_per_address:
+        elif self._open.full_for(address):
             link.hang_up(Closing.TOO_MANY, "too many connections from one address")
         else:
-            self._open[address] = self._open.get(address, 0) + 1
+            self._open.enter(address)
             try:
                 await self._lead_in(socket, link, address)
             finally:
-                self._open[address] -= 1
-                if not self._open[address]:
-                    del self._open[address]
+                self._open.leave(address)
 
     async def _lead_in(self, socket: WebSocket, link: LinkProtocol, address: str) -> None:
-        room = await self._find(socket.path_params["code"], link, address)
+        room = await self._find(socket, link, address)
         if room is None:
             return
         json = _speaks_json(socket)
@@ -109,12 +141,12 @@ class Door:
             late.cancel()
             room.disconnect(connection.id)
 
-    async def _find(self, text: str, link: LinkProtocol, address: str) -> Mailbox | None:
-        if not self.may_guess(address):
-            link.hang_up(Closing.TOO_MANY, "too many wrong codes: wait a minute")
-            return None
-        code = read_code(text)
+    async def _find(self, socket: WebSocket, link: LinkProtocol, address: str) -> Mailbox | None:
+        code = read_code(socket.path_params["code"])
         try:
+            may = await self.may_name(socket, code, address)
+            room = await self._host.open(code) if may and code is not None else None
+            may = may and await self.may_name(socket, code, address)
             room = await self._host.open(code) if code is not None else None
         except Elsewhere as there:
             self._host.moved += 1
@@ -133,9 +165,14 @@ class Door:
             log.error("table %s cannot be read: %s", code, bad)
             link.hang_up(Closing.ROOM_FAILED, "what was kept of this table cannot be read")
             return None
+        if not may:
+            link.hang_up(Closing.TOO_MANY, "too many wrong codes: wait a minute")
+            return None
         if room is None:
             self.missed(address)
             link.hang_up(Closing.NO_SUCH_TABLE, "there is no table with this code")
+            return None
+        self.found(address)
         return room
 
 

@@ -3,7 +3,6 @@
 Knows requests and answers. Knows nothing of what is asked.
 """
 
-import re
 from typing import TypeVar
 
 import msgspec
@@ -11,16 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.game import Value
-from server.connection import right_origin
+from server.connection import COOKIE, right_origin
 from server.limits import AddressBuckets
 from server.ports import Clock
 from server.settings import Settings
 
 MOST_BODY_BYTES = 4096
-COOKIE = "slapjack"
 COOKIE_S = 365 * 86_400
-KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
-"""What a device's secret looks like: at least 128 bits, and nothing that a header could not hold."""
 
 Asked = TypeVar("Asked", bound=Value)
 
@@ -74,13 +70,6 @@ async def read_body(request: Request, kind: type[Asked]) -> Asked:
 def address(request: Request) -> str:
     """Where the request comes from."""
     return request.client.host if request.client is not None else ""
-
-
-def key_of(request: Request) -> str:
-    """The asking device's secret, from its `Authorization: Bearer` or else from its cookie; empty without one."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    key = token.strip() if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
-    return key if KEY.fullmatch(key) else ""
 
 
 def keep_key(response: Response, request: Request, key: str, settings: Settings) -> None:

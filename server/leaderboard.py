@@ -8,7 +8,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.rules import GameName
-from server.http import Denied, Gate, key_of, told
+from server.connection import key_of
+from server.http import Denied, Gate, told
 from server.people import hash_of
 from server.ports import Clock
 from server.settings import Settings

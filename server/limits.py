@@ -1,9 +1,10 @@
-"""Token buckets, and who shares one. Knows addresses and instants; decides nothing else."""
+"""Token buckets and counts, and who shares one. Knows addresses and instants; decides nothing else."""
 
 import ipaddress
 from collections import OrderedDict
 
 MOST_ADDRESSES = 10_000
+MOST_TRUST = 5
 
 
 class Bucket:
@@ -48,6 +49,77 @@ class AddressBuckets:
         if len(self._buckets) > MOST_ADDRESSES:
             self._buckets.popitem(last=False)
         return bucket
+
+
+class Count:
+    """How many there are at once: no more than `most` in all, and `most_each` from one household."""
+
+    def __init__(self, most: int, most_each: int) -> None:
+        self._most = most
+        self._most_each = most_each
+        self._all = 0
+        self._each: dict[str, int] = {}
+
+    def full(self) -> bool:
+        """Whether there are as many as there may be."""
+        return self._all >= self._most
+
+    def full_for(self, address: str) -> bool:
+        """Whether there are as many from that household as there may be."""
+        return self._each.get(household(address), 0) >= self._most_each
+
+    def enter(self, address: str) -> None:
+        """One more is there."""
+        key = household(address)
+        self._all += 1
+        self._each[key] = self._each.get(key, 0) + 1
+
+    def leave(self, address: str) -> None:
+        """One that was there is gone."""
+        key = household(address)
+        self._all -= 1
+        self._each[key] -= 1
+        if not self._each[key]:
+            del self._each[key]
+
+
+class Guesses:
+    """How often codes may be guessed. Only misses are charged, to the household and to all.
+
+    What all have is halved between strangers and households that have named right codes before: whoever guesses from
+    a thousand addresses uses up the strangers' half, and a family that plays here is not kept out. Each right code is
+    good for one miss from the other half.
+    """
+
+    def __init__(self, per_minute: float, per_s: float) -> None:
+        self._at = AddressBuckets(per_minute / 60, per_minute)
+        self._strangers = Bucket(per_s / 2, max(1.0, per_s / 2))
+        self._trusted = Bucket(per_s / 2, max(1.0, per_s / 2))
+        self._trust: OrderedDict[str, int] = OrderedDict()
+
+    def may(self, address: str, now_us: int) -> bool:
+        """Whether that household may name a code."""
+        return self._at.of(address).left(now_us) >= 1 and self._shared(address).left(now_us) >= 1
+
+    def missed(self, address: str, now_us: int) -> None:
+        """A wrong code has been named from there."""
+        self._at.of(address).take(now_us)
+        self._shared(address).take(now_us)
+        trust = self._trust.get(household(address), 0)
+        if trust > 1:
+            self._trust[household(address)] = trust - 1
+        else:
+            self._trust.pop(household(address), None)
+
+    def found(self, address: str) -> None:
+        """A right code has been named from there."""
+        key = household(address)
+        self._trust[key] = min(MOST_TRUST, self._trust.pop(key, 0) + 1)
+        if len(self._trust) > MOST_ADDRESSES:
+            self._trust.popitem(last=False)
+
+    def _shared(self, address: str) -> Bucket:
+        return self._trusted if household(address) in self._trust else self._strangers
 
 
 def household(address: str) -> str:

@@ -20,7 +20,7 @@ except ImportError:
 from server.ports import Clock, Luck
 
 SCOPE_KEY = "slapjack.link"
-CLOSE_GRACE_S = 5.0
+CLOSE_GRACE_S = 2.0
 MIN_RTT_AT = 148
 """Where `struct tcp_info` of linux/tcp.h has `tcpi_min_rtt`, in microseconds; all ones where there is none yet."""
 NO_RTT = 2**32 - 1

@@ -15,12 +15,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.game import Value
-from server.connection import read_code
+from server.connection import KEY as KEY_FORM
+from server.connection import key_of, read_code
 from server.host import Host, new_code, taken_up
-from server.http import KEY as KEY_FORM
-from server.http import Denied, Gate, address, keep_key, key_of, read_body, told
+from server.http import Denied, Gate, address, keep_key, read_body, told
 from server.journal import AnyEntry, BadEntry, Dealt, Moved, Replayed, read_entry, write_entry
-from server.limits import AddressBuckets, Bucket
+from server.limits import Guesses
 from server.mail import Forgotten, Keep
 from server.names import BadName, clean, clean_face
 from server.ports import Clock, Luck
@@ -82,8 +82,7 @@ class Arrival(Value):
 def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Settings) -> list[Route]:
     """All questions about oneself. Each may be denied with 403 (another origin) or 429 (too many)."""
     gate = Gate(clock, settings, settings.asks_per_minute)
-    misses_at = AddressBuckets(settings.misses_per_minute / 60, settings.misses_per_minute)
-    misses = Bucket(settings.misses_per_s, settings.misses_per_s)
+    guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
     people = store.people
 
     async def meet(request: Request) -> Response:
@@ -119,17 +118,20 @@ def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Se
         if bool(way.token) == bool(way.code):
             raise Denied(400, "malformed", "either a token or a code")
         key = device(request)
-        now_us = clock.now_us()
-        if misses_at.of(address(request)).left(now_us) < 1 or misses.left(now_us) < 1:
-            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
+        # A token has 192 bits: nobody guesses it, and nobody is kept from using one.
+        where, now_us = address(request), clock.now_us()
+        code = read_recovery_code(way.code)
         if way.token:
             found = await people.take_link(hash_of(way.token))
         else:
-            code = read_recovery_code(way.code)
-            found = await people.recover(hash_of(code)) if code else None
+            found = await people.recover(hash_of(code)) if code and guesses.may(where, now_us) else None
+            if not guesses.may(where, now_us):  # many may have guessed while the store was looking
+                raise Denied(429, "too_many", "too many wrong codes: wait a minute")
+            if found is None:
+                guesses.missed(where, now_us)
+            else:
+                guesses.found(where)
         if found is None:
-            misses_at.of(address(request)).take(now_us)
-            misses.take(now_us)
             raise Denied(404, "leads_nowhere", "this leads nowhere: it was used, has expired, or has a typing error")
         before = await people.person_of(hash_of(key))
         was = await people.look(before) if before != found else None

@@ -80,8 +80,9 @@ class World:
         self.tally = Tally()
         luck = FakeLuck(seed)
         settings = Settings(data=Path("unused"), max_connections_per_address=10_000)
-        self.host = Host(FakeStore(), loop.clock, luck, 100, 200)
-        self._door = Door(self.host, loop.clock, settings)
+        store = FakeStore()
+        self.host = Host(store, loop.clock, luck, 100, 200)
+        self._door = Door(self.host, store, loop.clock, settings)
         self._config = Config(
             self._app,
             interface="asgi3",

@@ -3,7 +3,7 @@
 import pytest
 
 from server import limits
-from server.limits import AddressBuckets, Bucket, household
+from server.limits import AddressBuckets, Bucket, Count, Guesses, household
 
 S = 1_000_000
 START_US = 5_000 * S
@@ -81,3 +81,73 @@ def test_the_address_unused_for_longest_is_forgotten_first() -> None:
     assert buckets.of("one more").take(START_US)
     assert not buckets.of("address 0").take(START_US)
     assert buckets.of("address 1").take(START_US), "forgotten, so it starts anew"
+
+
+# --- how many there are ------------------------------------------------------------------------------------------
+
+
+def test_as_many_as_may_be_in_all_and_from_one_household() -> None:
+    count = Count(3, 2)
+    for address in ("2001:db8:1:2::1", "2001:db8:1:2::2"):
+        assert not count.full_for(address)
+        count.enter(address)
+    assert count.full_for("2001:db8:1:2::3"), "a household has a whole /64"
+    assert not count.full_for("192.0.2.7")
+    assert not count.full()
+    count.enter("192.0.2.7")
+    assert count.full()
+    count.leave("2001:db8:1:2::2")
+    assert not count.full()
+    assert not count.full_for("2001:db8:1:2::3")
+
+
+# --- guessing ----------------------------------------------------------------------------------------------------
+
+
+def misses(guesses: Guesses, address: str, now_us: int) -> int:
+    """How many wrong codes may be named from there at one instant."""
+    said = 0
+    while guesses.may(address, now_us):
+        guesses.missed(address, now_us)
+        said += 1
+    return said
+
+
+def test_a_household_has_so_many_misses_a_minute() -> None:
+    guesses = Guesses(per_minute=10, per_s=1_000)
+    assert misses(guesses, "192.0.2.7", START_US) == 10
+    assert misses(guesses, "192.0.2.7", START_US + 6 * S + 1) == 1
+    assert misses(guesses, "192.0.2.8", START_US + 6 * S + 1) == 10
+
+
+def test_who_guesses_from_everywhere_keeps_no_family_out_that_plays_here() -> None:
+    guesses = Guesses(per_minute=10, per_s=10)
+    guesses.found("192.0.2.7")
+    assert sum(misses(guesses, f"203.0.113.{nth}", START_US) for nth in range(100)) == 5
+    assert not guesses.may("203.0.113.200", START_US), "a stranger waits"
+    assert guesses.may("192.0.2.7", START_US)
+    guesses.missed("192.0.2.7", START_US)
+    assert not guesses.may("192.0.2.7", START_US), "and whoever has used up their trust"
+    assert sum(misses(guesses, f"203.0.113.{nth}", START_US + 10 * S) for nth in range(100)) == 5
+
+
+def test_with_any_trust_there_are_no_more_misses_in_all() -> None:
+    guesses = Guesses(per_minute=1_000, per_s=10)
+    said = 0
+    for tenth in range(100):
+        for nth in range(20):
+            guesses.found(f"192.0.2.{nth}")
+            said += misses(guesses, f"192.0.2.{nth}", START_US + tenth * S // 10)
+            said += misses(guesses, f"203.0.113.{nth}", START_US + tenth * S // 10)
+    assert said <= 10 * 10 + 10
+
+
+def test_the_trust_unused_for_longest_is_forgotten_first() -> None:
+    strangers = Guesses(per_minute=10, per_s=2)
+    strangers.found("a")
+    strangers.missed("b", START_US)
+    assert strangers.may("a", START_US)
+    assert not strangers.may("b", START_US)
+    for nth in range(limits.MOST_ADDRESSES):
+        strangers.found(f"address {nth}")
+    assert not strangers.may("a", START_US), "forgotten: a stranger among strangers"

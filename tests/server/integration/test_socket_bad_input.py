@@ -1,10 +1,12 @@
 """What should not come over the wire gets its typed answer, changes nothing and disturbs nobody (P1 to P5, P11)."""
 
+import asyncio
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgpack
 import msgspec
@@ -409,6 +411,64 @@ async def test_guessing_codes_ends_soon(tmp_path: Path) -> None:
                     await connect(server.url, "222222", name="Eve").__aenter__()
             with pytest.raises(TooMany, match="wrong codes"):
                 await connect(server.url, ann.table.code, name="Eve").__aenter__()
+
+
+async def test_who_sits_at_a_table_comes_back_to_it_whoever_guesses_next_to_them(tmp_path: Path) -> None:
+    """P11: a household's wrong codes keep out nobody who is known at the table."""
+    with served(tmp_path, SLAPJACK_MISSES_PER_MINUTE="3") as server:
+        async with company(server.url, "Ann", "Ben") as (ann, ben):
+            await ben.close()
+            for _ in range(3):
+                with pytest.raises(NoSuchTable):
+                    await connect(server.url, "222222", name="Eve").__aenter__()
+            with pytest.raises(TooMany, match="wrong codes"):
+                await connect(server.url, ann.table.code, name="Eve", key="of-somebody-else-altogether").__aenter__()
+            async with connect(server.url, ann.table.code, name="Ben", key=ben.key) as again:
+                assert again.seat == ben.seat
+                await again.until(lambda p: not any(seat.away for seat in p.table.seats))
+
+
+NO_REQUESTS = [b"", b"GET / HTTP/1.1\r\nX-Half: ", b"POST /api/tables HTTP/1.1\r\ncontent-length: 9\r\n\r\n{"]
+
+
+async def test_a_request_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
+    async def begins(begun: bytes, *, after: bytes = b"") -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port)
+        if after:
+            writer.write(after)
+            assert b"200" in await reader.readuntil(b"}")
+        writer.write(begun)
+        with suppress(ConnectionResetError):
+            assert b"HTTP/1.1 200" not in await reader.read()
+        writer.close()
+
+    with served(tmp_path, SLAPJACK_JOIN_TIMEOUT_S="1") as server:
+        whole = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+        await asyncio.gather(*(begins(begun, after=after) for begun in NO_REQUESTS for after in (b"", whole)))
+
+
+async def test_a_request_that_never_ends_is_not_read_to_its_end(server: Served) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port)
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
+    with suppress(ConnectionError):
+        for nth in range(10_000):
+            writer.write(b"X-%d: %b\r\n" % (nth, b"x" * 1_000))
+            await writer.drain()
+        pytest.fail("all of it was read")
+    writer.close()
+
+
+async def test_too_many_connections_from_one_address(tmp_path: Path) -> None:
+    with served(tmp_path, SLAPJACK_MAX_CONNECTIONS_PER_ADDRESS="3") as server:
+        callers = [await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port) for _ in range(6)]
+        for reader, _ in callers[3:]:
+            with suppress(ConnectionResetError):
+                assert await reader.read() == b""
+        for reader, writer in callers[:3]:
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"200" in await reader.readuntil(b"}")
+        for _, writer in callers:
+            writer.close()
 
 
 async def test_opening_tables_ends_soon(tmp_path: Path) -> None:
