@@ -186,9 +186,8 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
         app = build_app(store, clock, luck, settings, node)
         host: Host = app.state.host
         config = uvicorn.Config(
-            build_app(store, clock, luck, settings),
-            http=entrance(settings),
             app,
+            http=entrance(settings),
             ws=link_protocol(clock, luck, settings.outbox_bytes),
             ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,

@@ -17,9 +17,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import leaderboard, people
-from server.connection import Door, key_of, read_code
 from server.cluster import Node
-from server.connection import Door, read_code
+from server.connection import Door, key_of, read_code
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, keep_key, told
 from server.lan import invite_origin
@@ -44,17 +43,13 @@ SECURITY_HEADERS = {
 }
 
 
-def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings) -> Starlette:
-    """The application over a store that is already open, and which stays open when the application ends."""
-    host = Host(store, clock, luck, settings.max_tables, settings.max_spectators)
-    door = Door(host, store, clock, settings)
 def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, node: Node | None = None) -> Starlette:
     """The application over a store that is already open, and which stays open when the application ends.
 
     `state.host` of it is its host; `node` is this server among others, whose lease is for the caller to take and renew.
     """
     host = Host(store, clock, luck, settings.max_tables, settings.max_spectators, node)
-    door = Door(host, clock, settings)
+    door = Door(host, store, clock, settings)
     gate = Gate(clock, settings, settings.tables_per_minute)
 
     async def create_table(request: Request) -> Response:

@@ -14,10 +14,8 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
-from server.host import Host, Mailbox, ServerFull
-from server.limits import Bucket, Count, Guesses
 from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
-from server.limits import AddressBuckets, Bucket
+from server.limits import Bucket, Count, Guesses
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
 from server.ports import Clock
@@ -33,8 +31,7 @@ from server.protocol import (
     read_from_phone,
 )
 from server.settings import Settings
-from server.store.port import BadRecord, Store, StoreDown
-from server.store.port import BadRecord, Elsewhere, StoreDown
+from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 
 log = logging.getLogger("slapjack.connection")
 
@@ -147,7 +144,6 @@ class Door:
             may = await self.may_name(socket, code, address)
             room = await self._host.open(code) if may and code is not None else None
             may = may and await self.may_name(socket, code, address)
-            room = await self._host.open(code) if code is not None else None
         except Elsewhere as there:
             self._host.moved += 1
             link.hang_up(Closing.MOVED, there.node)
