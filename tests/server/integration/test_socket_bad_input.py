@@ -432,8 +432,8 @@ NO_REQUESTS = [b"", b"GET / HTTP/1.1\r\nX-Half: ", b"POST /api/tables HTTP/1.1\r
 
 
 async def test_a_request_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
-    async def begins(begun: bytes, *, after: bytes = b"") -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port)
+    async def begins(url: str, begun: bytes, *, after: bytes) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
         if after:
             writer.write(after)
             assert b"200" in await reader.readuntil(b"}")
@@ -444,7 +444,9 @@ async def test_a_request_that_never_comes_is_not_waited_for(tmp_path: Path) -> N
 
     with served(tmp_path, SLAPJACK_JOIN_TIMEOUT_S="1") as server:
         whole = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-        await asyncio.gather(*(begins(begun, after=after) for begun in NO_REQUESTS for after in (b"", whole)))
+        await asyncio.gather(
+            *(begins(server.url, begun, after=after) for begun in NO_REQUESTS for after in (b"", whole))
+        )
 
 
 async def test_a_request_that_never_ends_is_not_read_to_its_end(server: Served) -> None:
