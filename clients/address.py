@@ -32,7 +32,7 @@ def server_at(text: str) -> str:
 
 def table_at(text: str, server: str) -> tuple[str, str]:
     """The server and the code in a code or a link; a code is of a table at `server`. Raises `BadAddress`."""
-    if "/" not in text:
+    if text.strip() and "/" not in text:
         return server, text.strip()
     link = _LINK.match(text.strip())
     if link is None:

@@ -33,6 +33,25 @@ MOST_BOTS = 9
 SMALLEST = 80, 24
 """Columns and lines that a table needs."""
 
+EXAMPLES = """\
+examples:
+  slapjack                         start the server
+  slapjack play K7WQ2M             sit down at a table, in this terminal
+  slapjack bots K7WQ2M --seats 3   give it company
+  slapjack doctor                  find out why nobody gets in"""
+
+_NAMES = " ".join(POLICIES)
+A_BOT = {
+    **shtab.FILE,
+    "bash": "_slapjack_bot_files",
+    "zsh": "_slapjack_bot_files",
+    "preamble": {
+        "bash": f'_slapjack_bot_files() {{ compgen -W "{_NAMES}" -- "$1"; compgen -f -- "$1"; }}',
+        "zsh": f"_slapjack_bot_files() {{ _alternative 'policies:policy:({_NAMES})' 'files:bot file:_files' }}",
+    },
+}
+"""How a shell completes a bot: our names, and files. What has `_file` in its name, shtab's bash takes for files."""
+
 
 class Trouble(Exception):
     """It cannot be done; the text says why in one line."""
@@ -55,7 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def whole_command_line() -> argparse.ArgumentParser:
     """All that may be said: the server's commands and the clients'."""
     parser, commands = command_line()
-    shtab.add_argument_to(parser, "--print-completion", help="print what makes your shell complete this command")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"{EXAMPLES}\n\n{parser.epilog}"
+    shtab.add_argument_to(
+        parser,
+        "--print-completion",
+        help='print what makes your shell complete this command; try: eval "$(slapjack --print-completion bash)"',
+    )
     for add in (_play, _bot, _bots, _tournament):
         add(commands)
     return parser
@@ -108,7 +133,9 @@ def _play(commands: Commands) -> None:
         from clients.terminal.app import Slapjack
         from clients.terminal.kept import file_for
 
-        server, code = table_at(told.code, server_at(told.server))
+        server, code = server_at(told.server), ""
+        if told.code:
+            server, code = table_at(told.code, server)
         app = Slapjack(server, code, told.name, told.watch, None if told.guest else file_for(os.environ))
         app.run()
         if app.ended_by is not None:
@@ -120,8 +147,9 @@ def _play(commands: Commands) -> None:
         "play",
         run,
         "play in this terminal",
-        "Play in this terminal, or watch: Space slaps, Enter turns, C calls. Without a code you\n"
-        "choose on the first screen. 80×24 are enough, and colour is never needed (NO_COLOR).\n\n"
+        "Play in this terminal, or watch: Space slaps, Enter turns, C calls.\n\n"
+        "Without a code you choose on the first screen. 80×24 are enough, and colour is never\n"
+        "needed (NO_COLOR).\n\n"
         "Your reaction is measured where this program runs. Over ssh that is the other machine:\n"
         "the way of the card to your screen and of your key back counts as yours. For an even\n"
         "fight install slapjack where you sit, and play by the link.",
@@ -157,7 +185,7 @@ def _bot(commands: Commands) -> None:
     parser.add_argument("code", metavar="CODE", help="the table's code, or the link that invites people")
     _ask_for_server(parser)
     policy = parser.add_argument("--policy", default="steady", help="steady, learner, nervous, sharp or a Python file")
-    policy.complete = shtab.FILE  # type: ignore[attr-defined]
+    policy.complete = A_BOT  # type: ignore[attr-defined]
     parser.add_argument("--name", default="", help="what it is called (its policy)")
 
 
@@ -172,15 +200,15 @@ def _bots(commands: Commands) -> None:
         "bots",
         run,
         "seat several of them",
-        "Seat several computer players at a table, until Ctrl-C; each of another temper unless\n"
-        "--policy says which, one after the other.",
+        "Seat several computer players at a table, until Ctrl-C.\n\n"
+        "Each is of another temper unless --policy says which, one after the other.",
         "examples:\n  slapjack bots K7WQ2M --seats 3\n  slapjack bots K7WQ2M --seats 4 --policy sharp --policy nervous",
     )
     parser.add_argument("code", metavar="CODE", help="the table's code, or the link that invites people")
     _ask_for_server(parser)
     parser.add_argument("--seats", type=_whole(1, MOST_BOTS), default=3, metavar="N", help="how many (%(default)s)")
     policy = parser.add_argument("--policy", action="append", help="steady, learner, nervous, sharp or a Python file")
-    policy.complete = shtab.FILE  # type: ignore[attr-defined]
+    policy.complete = A_BOT  # type: ignore[attr-defined]
 
 
 def _tournament(commands: Commands) -> None:
@@ -205,8 +233,9 @@ def _tournament(commands: Commands) -> None:
         "tournament",
         run,
         "find out which bot is the best",
-        "Have bots play each other at many tables on a server that is started for it, and print\n"
-        "who won how many games, with the interval in which the true share lies.",
+        "Have bots play each other at many tables, and see which one is the best.\n\n"
+        "Starts a server for it, and prints who won how many games, with the interval in which\n"
+        "the true share lies.",
         "examples:\n  slapjack tournament sharp steady nervous learner\n"
         "  slapjack tournament sharp robin.py --games 400 --tables 40",
     )
@@ -214,7 +243,7 @@ def _tournament(commands: Commands) -> None:
     bots = parser.add_argument(
         "bots", nargs="+", metavar="BOT", help="steady, learner, nervous, sharp or a Python file"
     )
-    bots.complete = shtab.FILE  # type: ignore[attr-defined]
+    bots.complete = A_BOT  # type: ignore[attr-defined]
     parser.add_argument(
         "--games", type=_whole(1, 100_000), default=100, metavar="N", help="how many games (%(default)s)"
     )

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import segno
+import shtab
 import uvicorn
 
 from engine.cards import CHANCE_BYTES, Chance
@@ -388,9 +389,10 @@ def command_line() -> tuple[argparse.ArgumentParser, Commands]:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     plain("serve", "Start the server, and say where it is.", "start the server (what is done without a command)")
     export = plain("export", EXPORT, "write all tables, people and scores into a file", EXPORT_EXAMPLES)
-    export.add_argument("file", type=Path, metavar="FILE", help="a file that is not there yet")
+    new = export.add_argument("file", type=Path, metavar="FILE", help="a file that is not there yet")
     import_ = plain("import", IMPORT, "put what a file has into the store", IMPORT_EXAMPLES)
-    import_.add_argument("file", type=Path, metavar="FILE", help="what `slapjack export` wrote")
+    kept = import_.add_argument("file", type=Path, metavar="FILE", help="what `slapjack export` wrote")
+    new.complete = kept.complete = shtab.FILE  # type: ignore[attr-defined]
     import_.add_argument("--replace", action="store_true", help="delete what is there, and have the file's instead")
     verdicts = plain("verdicts", VERDICTS, "derive every verdict of a table's last games again", VERDICTS_EXAMPLES)
     verdicts.add_argument("code", metavar="CODE", help="the table's code")
@@ -417,15 +419,18 @@ examples:
   REDIS_URL=redis://localhost:6379/0 slapjack import slapjack.backup
   slapjack import --replace slapjack-2026-11-30.backup"""
 VERDICTS = """\
-Tell every verdict of a table's last games in words, and derive each hand again from the
-evidence that was kept. Ends with 1 where one comes out otherwise, or an entry is bad."""
+Tell every verdict of a table's last games in words.
+
+Each hand is derived again from the evidence that was kept. Ends with 1 where one comes out
+otherwise, or an entry is bad."""
 VERDICTS_EXAMPLES = """\
 example:
   slapjack verdicts K7WQ2M"""
 DOCTOR = """\
-Look at the store, the port, the page, the addresses and the clock, and say what to do
-about whatever could keep people from playing. Changes nothing. Ends with 1 where they
-cannot play."""
+Say what could keep people from playing here, and what to do about it.
+
+Looks at the store, the port, the page, the addresses and the clock. Changes nothing. Ends
+with 1 where people cannot play."""
 DOCTOR_EXAMPLES = """\
 examples:
   slapjack doctor

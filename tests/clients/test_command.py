@@ -92,6 +92,29 @@ def test_shells_complete_it(shell: str, capsys: pytest.CaptureFixture[str], tmp_
         subprocess.run([binary, "-n", str(tmp_path / "completion")], check=True, timeout=TIMEOUT_S)
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (("ver",), ["verdicts"]),
+        (("bot", "K7WQ2M", "--po"), ["--policy"]),
+        (("bot", "K7WQ2M", "--policy", "s"), ["steady", "sharp", "second.py"]),
+        (("tournament", "sharp", "s"), ["steady", "sharp", "second.py"]),
+        (("tournament", "sharp", "--preset", "d"), ["duel"]),
+        (("import", "s"), ["second.py"]),
+    ],
+)
+def test_bash_offers_what_may_come_next(
+    typed: tuple[str, ...], offered: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "second.py").touch()
+    words = shlex.join(("slapjack", *typed))
+    asked = f'''{told(capsys, "--print-completion", "bash")}
+        COMP_WORDS=({words}) COMP_CWORD={len(typed)}; _shtab_slapjack; printf "%s\\n" "${{COMPREPLY[@]}}"'''
+    ended = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
+    assert ended.stdout.split() == offered
+
+
 # --- trouble -----------------------------------------------------------------------------------------------------
 
 
@@ -102,7 +125,8 @@ def test_shells_complete_it(shell: str, capsys: pytest.CaptureFixture[str], tmp_
         (("bot", "222222", "--policy", "nobody"), 1, "no bot is called 'nobody': choose steady"),
         (("bot", "a/b"), 1, "'a/b' is neither a code nor a link"),
         (("bot", "ftp://host/t/222222"), 1, "'ftp://host' is no address of a server"),
-        (("bot", "http://127.0.0.1:9/t/222222"), 1, "no Slapjack server answers"),
+        (("bot", " "), 1, "'' is neither a code nor a link"),
+        (("bot", "http://127.0.0.1:9/t/222222"), 1, "no Slapjack server answers (127.0.0.1:9: Connection refused)"),
         (("bots", "222222"), 1, "there is no table with this code"),
         (("play", "222222"), 1, "a table needs a terminal, and this is none"),
         (("tournament", "sharp", "nobody"), 1, "no bot is called 'nobody'"),
