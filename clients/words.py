@@ -13,6 +13,7 @@ from clients.sdk import (
     JoinRefused,
     NoSuchTable,
     NotAtTable,
+    NotNow,
     Removed,
     ServerGone,
     TakenOver,
@@ -112,6 +113,8 @@ def why_not(error: NotAtTable) -> str:
             return f"the two sides do not understand each other: {inert(str(error), 80)}"
         case BadAddress():
             return inert(str(error))
+        case NotNow():
+            return f"the server lets nobody in just now ({inert(str(error), 80)}): try again in a moment"
         case ServerGone():
             return (
                 f"no Slapjack server answers ({inert(str(error), 80)}): see that it runs, and that the address is right"

@@ -68,6 +68,10 @@ class ServerGone(NotAtTable):
     """The server could not be reached, or not again within the client's patience."""
 
 
+class NotNow(ServerGone):
+    """The server is there, and did not let the client in for as long as it was patient: it is full, or unwell."""
+
+
 FINAL: dict[int, type[NotAtTable]] = {
     kind.code: kind for kind in (BadFrame, ForeignOrigin, NoSuchTable, TakenOver, Removed, WrongVersion, TooMany)
 }

@@ -5,12 +5,15 @@ Everything that is worth testing without a network is in `Session`; here is only
 
 import asyncio
 import json
+import os
+import re
 import time
 import urllib.error
 import urllib.request
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from secrets import SystemRandom
 from typing import Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -19,7 +22,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from clients.sdk.clock import RoomClock
-from clients.sdk.errors import NotAtTable, ServerGone
+from clients.sdk.errors import NotAtTable, NotNow, ServerGone, TooMany
 from clients.sdk.session import GONE, Happening, Session
 from engine.game import GameView, LandedCard, Seat, Side
 from server.protocol import Join, Message, Question, Quit, SeatId, Start, TableView
@@ -222,7 +225,7 @@ class Player:
                     additional_headers=_credentials(session.key),
                 )
             except (OSError, websockets.WebSocketException) as wrong:
-                session.closed(GONE, str(wrong) or type(wrong).__name__, self._clock.now_us())
+                session.closed(GONE, f"{urlsplit(self._url).netloc}: {_in_words(wrong)}", self._clock.now_us())
             else:
                 await self._talk(socket)
             self._publish()
@@ -321,7 +324,7 @@ async def connect(
 
 
 async def create_table(url: str) -> str:
-    """Opens a new table on the server at `url` and gives its code; raises `ServerGone`."""
+    """Opens a new table on the server at `url` and gives its code; raises `ServerGone`, `NotNow` or `TooMany`."""
     return await asyncio.to_thread(_post_table, url)
 
 
@@ -331,9 +334,30 @@ def _post_table(url: str) -> str:
         with urllib.request.urlopen(request, timeout=DIAL_S) as answer:
             return str(json.load(answer)["code"])
     except urllib.error.HTTPError as refused:
-        raise ServerGone(f"{url} made no table: {refused}") from None
-    except (OSError, ValueError, KeyError, TypeError) as wrong:
-        raise ServerGone(f"{url} made no table: {type(wrong).__name__} {wrong}") from None
+        raise _no_table(url, refused) from None
+    except OSError as wrong:
+        raise ServerGone(f"{urlsplit(url).netloc}: {_in_words(wrong)}") from None
+    except (ValueError, KeyError, TypeError):
+        raise ServerGone(f"{urlsplit(url).netloc}: it answers, but not as a table does") from None
+
+
+def _no_table(url: str, refused: urllib.error.HTTPError) -> NotAtTable:
+    """Why there is no new table, by the answer (P14)."""
+    with refused:
+        try:
+            why = str(json.load(refused)["text"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return ServerGone(f"{urlsplit(url).netloc}: it answers HTTP {refused.code}")
+    return TooMany(why) if refused.code == HTTPStatus.TOO_MANY_REQUESTS else NotNow(why)
+
+
+def _in_words(wrong: Exception) -> str:
+    """Why there is no connection, without the addresses and numbers that come with it."""
+    if isinstance(wrong, websockets.InvalidStatus):
+        return f"it answers HTTP {wrong.response.status_code}"
+    if found := re.search(r"\[Errno (\d+)\]", str(wrong)):
+        return os.strerror(int(found[1]))
+    return getattr(wrong, "strerror", None) or str(wrong) or type(wrong).__name__
 
 
 def _table_url(url: str, code: str) -> str:

@@ -15,7 +15,7 @@ from typing import assert_never
 import msgspec
 
 from clients.sdk.clock import Exchange, RoomClock
-from clients.sdk.errors import FINAL, BadFrame, JoinRefused, NotAtTable, ServerGone, WrongVersion
+from clients.sdk.errors import FINAL, BadFrame, JoinRefused, NotAtTable, NotNow, ServerGone, WrongVersion
 from engine.game import CardTurned, GameView, LandedCard, Seat, Side, Value
 from server.protocol import (
     PROTOCOL,
@@ -64,6 +64,9 @@ STAMPS = 8
 
 GONE = 1006
 """The close code for a socket that broke or was never there (RFC 6455, section 7.4.1)."""
+
+OURS = 4000
+"""Close codes from here on are said by the table itself (P4)."""
 
 
 class Lost(Value):
@@ -184,7 +187,8 @@ class Session:
             self._tries = 0 if now_us - self._opened_us > LONGEST_RETRY_US else self._tries
             self._happenings.append(Lost(code, reason))
         if not self._welcomes or now_us - self._sought_since_us >= self._patience_us:
-            self.error = ServerGone(reason or "the server cannot be reached")
+            kind = ServerGone if code < OURS else NotNow
+            self.error = kind(reason or "the server cannot be reached")
             return
         wait_us = min(LONGEST_RETRY_US, FIRST_RETRY_US << min(self._tries, 10))
         self._tries += 1

@@ -1,6 +1,8 @@
 """The shell around a session, over real sockets against a table whose answers the test writes."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 import websockets
@@ -10,9 +12,11 @@ from clients.sdk import (
     Lost,
     NoSuchTable,
     NotAtTable,
+    NotNow,
     Removed,
     Resumed,
     ServerGone,
+    TooMany,
     connect,
     create_table,
 )
@@ -161,7 +165,7 @@ async def test_a_client_that_draws_says_itself_when_it_has() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "error"),
-    [(Closing.NO_SUCH_TABLE, NoSuchTable), (Closing.SERVER_FULL, ServerGone), ("table_full", JoinRefused)],
+    [(Closing.NO_SUCH_TABLE, NoSuchTable), (Closing.SERVER_FULL, NotNow), ("table_full", JoinRefused)],
 )
 async def test_not_getting_in_is_told_by_its_error(answer: Closing | str, error: type[NotAtTable]) -> None:
     async def script(table: Table) -> None:
@@ -199,8 +203,44 @@ async def test_an_end_in_the_middle_is_told_to_all_who_wait() -> None:
 async def test_no_server_is_told_at_once() -> None:
     async with websockets.serve(lambda socket: socket.close(), "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-    with pytest.raises(ServerGone):
+    with pytest.raises(ServerGone, match=f"^127.0.0.1:{port}: Connection refused$"):
         async with connect(f"http://127.0.0.1:{port}", "K7WQ2M", name="Robin"):
             pytest.fail("nobody got in")
-    with pytest.raises(ServerGone):
+    with pytest.raises(ServerGone, match=f"^127.0.0.1:{port}: Connection refused$"):
         await create_table(f"http://127.0.0.1:{port}")
+
+
+@asynccontextmanager
+async def answering(answer: str) -> AsyncIterator[str]:
+    """Where something listens that gives this answer to everything."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {answer}".encode())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield "{}:{}".format(*server.sockets[0].getsockname())
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "line"),
+    [
+        ('429 Too Many Requests\r\n\r\n{"error": "too_many", "text": "in words"}', TooMany, "^in words$"),
+        ('503 Service Unavailable\r\n\r\n{"error": "server_full", "text": "in words"}', NotNow, "^in words$"),
+        ("404 Not Found\r\n\r\n<html>", ServerGone, ": it answers HTTP 404$"),
+        ("200 OK\r\n\r\n<html>", ServerGone, ": it answers, but not as a table does$"),
+    ],
+)
+async def test_why_there_is_no_new_table_is_said_in_words(answer: str, error: type[NotAtTable], line: str) -> None:
+    """P14."""
+    async with answering(answer) as where:
+        with pytest.raises(error, match=line):
+            await create_table(f"http://{where}")
+
+
+async def test_another_servers_answer_is_said_in_words() -> None:
+    async with answering("404 Not Found\r\n\r\n<html>") as where:
+        with pytest.raises(ServerGone, match=f"^{where}: it answers HTTP 404$"):
+            async with connect(f"http://{where}", "K7WQ2M", name="Robin"):
+                pytest.fail("nobody got in")

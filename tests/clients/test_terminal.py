@@ -18,9 +18,9 @@ from clients.sdk import (
     JoinRefused,
     NoSuchTable,
     NotAtTable,
+    NotNow,
     Player,
     Removed,
-    ServerGone,
     TakenOver,
     WrongVersion,
     connect,
@@ -430,7 +430,7 @@ async def test_a_terminal_that_is_too_small_says_so_and_has_painted_nothing() ->
         (Closing.SEAT_TAKEN_OVER, TakenOver),
         (Closing.WRONG_VERSION, WrongVersion),
         (Closing.NO_SUCH_TABLE, NoSuchTable),
-        (Closing.SERVER_FULL, ServerGone),
+        (Closing.SERVER_FULL, NotNow),
     ],
 )
 async def test_what_ends_it_is_handed_to_whoever_started_it(code: Closing, error: type[NotAtTable]) -> None:

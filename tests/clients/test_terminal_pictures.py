@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from clients.address import BadAddress, server_at, table_at
-from clients.sdk import JoinRefused, NotAtTable, ServerGone
+from clients.sdk import JoinRefused, NotAtTable, NotNow, ServerGone
 from clients.sdk.errors import FINAL
 from clients.terminal import draw, kept
 from clients.terminal.board import Board, Row, in_columns
@@ -219,7 +219,7 @@ def test_every_refusal_has_its_words() -> None:
 
 def test_every_end_of_a_client_has_its_words() -> None:
     errors = [kind("x") for kind in FINAL.values()]
-    errors += [ServerGone("x"), NotAtTable("x"), BadAddress("x"), *(JoinRefused(why) for why in Why)]
+    errors += [ServerGone("x"), NotNow("x"), NotAtTable("x"), BadAddress("x"), *(JoinRefused(why) for why in Why)]
     for error in errors:
         line = why_not(error)
         assert line
