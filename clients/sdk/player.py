@@ -66,8 +66,9 @@ class Player:
     Nothing here waits for an answer: what became of a move is told by the happenings.
     """
 
-    def __init__(self, url: str, session: Session, clock: Clock, draws: bool) -> None:
+    def __init__(self, url: str, code: str, session: Session, clock: Clock, draws: bool) -> None:
         self._url = url
+        self._code = code
         self._session = session
         self._clock = clock
         self._draws = draws
@@ -217,7 +218,7 @@ class Player:
             await self._clock.sleep_us(max(0, session.dial_at_us - self._clock.now_us()))
             try:
                 socket = await websockets.connect(
-                    self._url,
+                    _table_url(self._url, self._code, session.node),
                     compression=None,
                     open_timeout=DIAL_S,
                     close_timeout=CLOSE_S,
@@ -310,7 +311,7 @@ async def connect(
     """
     join = Join(name=name, face=face, key=key or "", watch=watch)
     session = Session(join, chance or SystemRandom().random, round(patience_s * 1_000_000))
-    player = Player(_table_url(url, code), session, clock or Monotonic(), draws)
+    player = Player(url, code, session, clock or Monotonic(), draws)
     try:
         try:
             await player._wait_for(lambda: session.table is not None)
@@ -360,10 +361,11 @@ def _in_words(wrong: Exception) -> str:
     return getattr(wrong, "strerror", None) or str(wrong) or type(wrong).__name__
 
 
-def _table_url(url: str, code: str) -> str:
+def _table_url(url: str, code: str, node: str) -> str:
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
-    path = f"{parts.path.rstrip('/')}/ws/{quote(''.join(code.split()).upper())}"
+    there = f"/n/{node}" if node else ""  # by way of a proxy that knows the servers by name (P16)
+    path = f"{parts.path.rstrip('/')}{there}/ws/{quote(''.join(code.split()).upper())}"
     return urlunsplit((scheme, parts.netloc, path, "", ""))
 
 

@@ -8,6 +8,7 @@ caller, so that a whole world of phones can run on a made-up clock. The order of
 Every instant is in whole microseconds on the caller's own clock, which only moves forward.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import assert_never
@@ -19,6 +20,7 @@ from clients.sdk.errors import FINAL, BadFrame, JoinRefused, NotAtTable, NotNow,
 from engine.game import CardTurned, GameView, LandedCard, Seat, Side, Value
 from server.protocol import (
     PROTOCOL,
+    Closing,
     DoCall,
     DoCarryOn,
     DoSlap,
@@ -61,6 +63,14 @@ FIRST_RETRY_US = 250_000
 LONGEST_RETRY_US = 5_000_000
 STAMPS = 8
 """Cards whose painting is remembered; hands come on the top one or the one before."""
+
+SOON_US = 200_000
+"""A server that stops is replaced already: the whole of a table knocks at another within this."""
+MOST_HOPS = 3
+NODE = re.compile(r"[a-z0-9-]{1,32}")
+
+RESTARTS = 1012
+"""The close code of a server that stops (IANA's WebSocket Close Code Number Registry)."""
 
 GONE = 1006
 """The close code for a socket that broke or was never there (RFC 6455, section 7.4.1)."""
@@ -115,9 +125,13 @@ class Session:
         self.dial_at_us: int | None = 0
         """When to open a socket; None while there is one, or when it is all over."""
 
+        self.node = ""
+        """The server to dial, by its name; empty for whichever there is (P16)."""
+
         self._welcomes = 0
+        self._hops = 0
         self._tries = 0
-        self._sought_since_us = 0
+        self._sought_since_us: int | None = None
         self._opened_us = 0
         self._heard_us = 0
         self._sync_at_us = 0
@@ -184,15 +198,27 @@ class Session:
             return
         if was_online:
             self._sought_since_us = now_us
-            self._tries = 0 if now_us - self._opened_us > LONGEST_RETRY_US else self._tries
+            if code == RESTARTS or now_us - self._opened_us > LONGEST_RETRY_US:
+                self._tries = 0
             self._happenings.append(Lost(code, reason))
-        if not self._welcomes or now_us - self._sought_since_us >= self._patience_us:
+        elif self._sought_since_us is None and code in (RESTARTS, Closing.MOVED):
+            self._sought_since_us = now_us
+        if self._sought_since_us is None or now_us - self._sought_since_us >= self._patience_us:
             kind = ServerGone if code < OURS else NotNow
             self.error = kind(reason or "the server cannot be reached")
             return
-        wait_us = min(LONGEST_RETRY_US, FIRST_RETRY_US << min(self._tries, 10))
+        if code == Closing.MOVED and self._hops < MOST_HOPS and NODE.fullmatch(reason):
+            self._hops += 1
+            self.node, self.dial_at_us = reason, now_us
+            return
+        self.node, self._hops = "", 0
+        if code == RESTARTS and not self._tries:
+            wait_us = round(SOON_US * self._chance())
+        else:
+            wait_us = min(LONGEST_RETRY_US, FIRST_RETRY_US << min(self._tries, 10))
+            wait_us = round(wait_us * (0.5 + self._chance() / 2))
         self._tries += 1
-        self.dial_at_us = now_us + round(wait_us * (0.5 + self._chance() / 2))
+        self.dial_at_us = now_us + wait_us
 
     def wake(self, now_us: int) -> None:
         """Does what is due: shows held updates, asks for the time, gives up a dead socket."""
@@ -314,6 +340,7 @@ class Session:
         self._syncs = 0
         self._sync_at_us = now_us
         self._welcomes += 1
+        self._hops = 0
         if self.left:
             self.say(Quit())
         if self._welcomes > 1:

@@ -238,6 +238,62 @@ def test_after_other_close_codes_it_comes_back(code: int) -> None:
     assert phone.session.dial_at_us is not None
 
 
+def test_p16_it_follows_to_the_server_that_has_the_table() -> None:
+    phone = Phone().open().close(Closing.MOVED, "node-2")
+    assert (phone.session.node, phone.session.dial_at_us) == ("node-2", phone.now_us)
+    assert phone.join().session.online
+
+
+def test_p16_where_the_named_server_is_not_reached_it_goes_back_to_whichever_there_is() -> None:
+    phone = Phone().open().close(Closing.MOVED, "node-2").close(GONE, "connection refused")
+    assert (phone.session.error, phone.session.node) == (None, "")
+    assert phone.session.dial_at_us == phone.now_us + 125 * MS
+
+
+def test_p16_it_also_goes_back_when_a_socket_that_it_followed_is_closed() -> None:
+    phone = Phone().open().close(Closing.MOVED, "node-2").join().close(GONE)
+    assert phone.session.node == ""
+
+
+def test_p16_servers_that_point_at_each_other_are_not_followed_for_ever() -> None:
+    phone = Phone().join()
+    at_once = 0
+    for nth in range(40):
+        phone.close(Closing.MOVED, f"node-{nth % 2}")
+        at_once += phone.session.dial_at_us == phone.now_us
+        phone.now_us = phone.session.dial_at_us or 0
+        phone.open()
+    assert at_once == 30
+    assert phone.now_us > 1_015 * S
+    assert phone.hear(welcome(phone.now_us)).close(Closing.MOVED, "node-1").session.node == "node-1"
+
+
+@pytest.mark.parametrize("name", ["", "Node", "a/../b", "a" * 33, "node\n"])
+def test_p16_what_is_no_servers_name_is_not_put_into_an_address(name: str) -> None:
+    phone = Phone().join().close(Closing.MOVED, name)
+    assert phone.session.node == ""
+    assert phone.session.dial_at_us == phone.now_us + 125 * MS
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5, 0.999])
+def test_p16_after_a_restart_it_comes_back_at_once_but_not_with_all_others(chance: float) -> None:
+    phone = Phone(chance).join().close(1012)
+    assert phone.session.dial_at_us == phone.now_us + round(200 * MS * chance)
+    phone.now_us = phone.session.dial_at_us
+    phone.open().close(1012)
+    assert phone.session.dial_at_us >= phone.now_us + 250 * MS
+
+
+def test_p16_a_server_that_stops_before_it_has_let_anybody_in_is_sought_for_as_long_as_one_has_patience() -> None:
+    phone = Phone(patience_us=20 * S).open().close(1012)
+    began_us = phone.now_us
+    while phone.session.dial_at_us is not None:
+        phone.now_us = phone.session.dial_at_us
+        phone.close(GONE)
+    assert isinstance(phone.session.error, ServerGone)
+    assert 20 * S <= phone.now_us - began_us < 25 * S
+
+
 def test_a_refused_join_says_why() -> None:
     phone = Phone().open().hear(Refused(of="join", reason="table_full"))
     assert isinstance(phone.session.error, JoinRefused)

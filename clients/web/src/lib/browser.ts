@@ -4,8 +4,11 @@ import type { Socket, World } from "./connection";
 import type { Screen } from "./reveal";
 
 export function browser(code: string): World & Screen {
-  const address = new URL(`/ws/${code}`, location.href);
-  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  const address = (node: string) => {
+    const url = new URL(`${node && `/n/${node}`}/ws/${code}`, location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    return url;
+  };
   return {
     nowMs: () => performance.now(),
     frame: (callback) => void requestAnimationFrame(callback),
@@ -14,7 +17,7 @@ export function browser(code: string): World & Screen {
       return () => clearTimeout(timer);
     },
     random: () => Math.random(),
-    dial: () => new WebSocket(address) as Socket,
+    dial: (node) => new WebSocket(address(node)) as Socket,
     hidden: () => document.hidden,
   };
 }

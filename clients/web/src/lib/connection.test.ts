@@ -127,6 +127,39 @@ describe("coming back", () => {
     },
   );
 
+  it("follows to the server that has the table, and back to any when that one is gone", () => {
+    const { world } = joined();
+    world.socket.breaks(Closing.MOVED, "node-2");
+    expect(world.sockets.map((socket) => socket.node)).toEqual(["", "node-2"]);
+    world.socket.breaks();
+    world.pass(300);
+    expect(world.sockets.map((socket) => socket.node)).toEqual(["", "node-2", ""]);
+  });
+
+  it("does not follow for ever, nor to what is no server's name", () => {
+    const { world } = joined();
+    for (let hop = 0; hop < 3; hop++) world.socket.breaks(Closing.MOVED, "node-2");
+    expect(world.sockets).toHaveLength(4);
+    world.socket.breaks(Closing.MOVED, "node-2");
+    expect(world.sockets).toHaveLength(4);
+    world.pass(300);
+    expect(world.socket.node).toBe("");
+    world.socket.breaks(Closing.MOVED, "../node");
+    expect(world.sockets).toHaveLength(5);
+  });
+
+  it("comes back within a fifth of a second to a server that was restarted, then with pauses", () => {
+    const { world } = open();
+    world.socket.breaks(1012);
+    world.pass(200);
+    expect(world.sockets).toHaveLength(2);
+    world.socket.breaks(1012);
+    world.pass(599);
+    expect(world.sockets).toHaveLength(2);
+    world.pass(1);
+    expect(world.sockets).toHaveLength(3);
+  });
+
   it("does not hammer a server that is full", () => {
     const { world } = open();
     world.socket.breaks(Closing.SERVER_FULL);

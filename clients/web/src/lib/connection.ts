@@ -16,7 +16,7 @@ export type Status =
 export type Socket = Pick<WebSocket, "binaryType" | "send" | "close" | "readyState"> & {
   onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
-  onclose: ((event: { code: number }) => void) | null;
+  onclose: ((event: { code: number; reason: string }) => void) | null;
 };
 
 /** Time, luck and the network, so that a test can be all three. */
@@ -24,7 +24,8 @@ export interface World {
   nowMs(): number;
   later(callback: () => void, afterMs: number): () => void;
   random(): number;
-  dial(): Socket;
+  /** Opens a socket to the server of that name, or to whichever there is. */
+  dial(node: string): Socket;
   hidden(): boolean;
 }
 
@@ -37,6 +38,12 @@ const FINAL: readonly number[] = [
   Closing.WRONG_VERSION,
 ];
 const CROWDED: readonly number[] = [Closing.TOO_MANY, Closing.SERVER_FULL, Closing.ROOM_FAILED];
+
+/** A server that stops (IANA's WebSocket Close Code Number Registry); another one is there already. */
+const RESTARTS = 1012;
+const SOON_MS = 200;
+const MOST_HOPS = 3;
+const NODE = /^[a-z0-9-]{1,32}$/;
 
 const DIAL_MS = 8_000;
 const FIRST_RETRY_MS = 300;
@@ -60,6 +67,7 @@ export class Connection {
   #everJoined = false;
   #refused = false;
   #tries = 0;
+  #hops = 0;
   #nextUpdate: number | null = null;
   #asked = new Set<number>();
   #askedSinceMs: number | null = null;
@@ -108,15 +116,15 @@ export class Connection {
     }
   }
 
-  #dial(code: number): void {
+  #dial(code: number, node = ""): void {
     this.#hangUp();
     this.#refused = false;
     this.tell({ is: "connecting", lost: this.#everJoined, code });
-    const socket = this.world.dial();
+    const socket = this.world.dial(node);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => this.#send(this.join());
     socket.onmessage = (event) => this.#receive(event.data);
-    socket.onclose = (event) => this.#lost(event.code);
+    socket.onclose = (event) => this.#lost(event.code, event.reason);
     this.#socket = socket;
     this.#stopTimer = this.world.later(() => this.#lost(0), DIAL_MS);
   }
@@ -135,7 +143,8 @@ export class Connection {
     socket.close();
   }
 
-  #lost(code: number): void {
+  #lost(code: number, reason = ""): void {
+    const wasIn = this.#joined;
     this.#hangUp();
     if (FINAL.includes(code)) {
       this.tell({ is: "closed", code });
@@ -143,10 +152,17 @@ export class Connection {
     }
     // Somebody is thinking about another name: the next join dials again.
     if (this.#refused) return;
+    if (code === Closing.MOVED && this.#hops < MOST_HOPS && NODE.test(reason)) {
+      this.#hops++;
+      this.#dial(code, reason);
+      return;
+    }
+    this.#hops = 0;
     this.tell({ is: "connecting", lost: this.#everJoined, code });
     // Jitter keeps a whole table from knocking at the same instant when a server comes back.
     const firstMs = CROWDED.includes(code) ? CROWDED_RETRY_MS : FIRST_RETRY_MS;
-    const waitMs = Math.min(SLOWEST_RETRY_MS, firstMs * 2 ** this.#tries++) * (0.5 + this.world.random() / 2);
+    const slowMs = Math.min(SLOWEST_RETRY_MS, firstMs * 2 ** this.#tries++) * (0.5 + this.world.random() / 2);
+    const waitMs = code === RESTARTS && wasIn ? SOON_MS * this.world.random() : slowMs;
     this.#stopTimer = this.world.later(() => this.#dial(code), waitMs);
   }
 
@@ -167,7 +183,7 @@ export class Connection {
         this.#stopTimer = null;
         this.#joined = this.#everJoined = true;
         this.#refused = false;
-        this.#tries = 0;
+        this.#tries = this.#hops = 0;
         this.tell({ is: "open" });
         this.#quickLeft = QUICK_SYNCS;
         this.#sync();

@@ -7,11 +7,13 @@ import type { FromPhone, FromServer, GameView, Hand, TableSeat, TableView, Updat
 import { PRESETS } from "./wire";
 
 export class FakeSocket implements Socket {
+  constructor(readonly node = "") {}
+
   binaryType: BinaryType = "blob";
   readyState: WebSocket["readyState"] = 0;
   onopen: (() => void) | null = null;
   onmessage: ((event: { data: unknown }) => void) | null = null;
-  onclose: ((event: { code: number }) => void) | null = null;
+  onclose: ((event: { code: number; reason: string }) => void) | null = null;
   readonly said: FromPhone[] = [];
 
   send(frame: unknown): void {
@@ -31,9 +33,9 @@ export class FakeSocket implements Socket {
     this.onmessage?.({ data: encode(message) });
   }
 
-  breaks(code = 1006): void {
+  breaks(code = 1006, reason = ""): void {
     this.readyState = 3;
-    this.onclose?.({ code });
+    this.onclose?.({ code, reason });
   }
 
   /** What was said of one kind. */
@@ -65,8 +67,8 @@ export class FakeWorld implements World, Screen {
     this.#frames.push(callback);
   };
 
-  dial = (): Socket => {
-    const socket = new FakeSocket();
+  dial = (node: string): Socket => {
+    const socket = new FakeSocket(node);
     this.sockets.push(socket);
     return socket;
   };
