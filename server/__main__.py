@@ -34,6 +34,8 @@ from server.entrance import entrance
 from server.host import Host
 from server.lan import lan_address
 from server.link import link_protocol
+from server.logs import log_for_machines
+from server.metrics import MeasuredStore
 from server.ports import Clock, Luck
 from server.protocol import MAX_FRAME_BYTES
 from server.settings import BadSetting, Settings, read_settings
@@ -130,6 +132,8 @@ class Server(uvicorn.Server):
 
 def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
     """Serves until SIGINT or SIGTERM; raises `CannotStart`."""
+    if settings.log == "json":
+        log_for_machines(settings.node)
     _allow_open_files(2 * settings.max_connections)  # as many again may be asking for a page
     sockets = listen(settings.port)
     try:
@@ -178,7 +182,8 @@ def _store(settings: Settings, url: str) -> RedisStore:
 
 
 async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
-    async with _store(settings, url) as store:
+    kept = {"keep_days": settings.keep_days, "keep_journal_days": settings.keep_journal_days}
+    async with MeasuredStore(clock, url, **kept) as store:
         try:
             await store.ping()
         except StoreDown as wrong:

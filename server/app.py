@@ -22,6 +22,7 @@ from server.connection import Door, key_of, read_code
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, keep_key, told
 from server.lan import invite_origin
+from server.metrics import CONTENT_TYPE, metrics
 from server.ports import Clock, Luck
 from server.protocol import Kind
 from server.settings import Settings
@@ -83,6 +84,20 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
         """`GET /healthz`: it serves."""
         return told({"status": "ok", "tables": host.tables})
 
+    async def readyz(_: Request) -> Response:
+        """`GET /readyz`: 200 while people may be sent here; 503 while it drains, has no lease or its store is away."""
+        if host.draining or not host.lease.holds(clock.now_us()):
+            return Denied(503, "not_now", "this server takes nobody now").answer()
+        try:
+            await store.ping()
+        except StoreDown as down:  # which is in the log by those who need it
+            return Denied(503, "store_down", str(down)).answer()
+        return told({"status": "ready"})
+
+    async def show_metrics(_: Request) -> Response:
+        """`GET /metrics`: what has been counted."""
+        return Response(metrics(host, clock), headers={"content-type": CONTENT_TYPE, "cache-control": "no-store"})
+
     async def page(request: Request) -> Response:
         """The page, whichever of its screens is asked for."""
         name = request.path_params.get("path", "")
@@ -128,8 +143,13 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
         Route("/{path:path}", page),
     ]
     app = Starlette(
-        # A proxy takes a request to the server that is named; here it is as if no server had been.
-        routes=[Mount("/n/{node}", routes=routes), *routes],
+        routes=[
+            Route("/readyz", readyz),
+            Route("/metrics", show_metrics),
+            # A proxy takes a request to the server that is named; here it is as if no server had been.
+            Mount("/n/{node}", routes=routes),
+            *routes,
+        ],
         middleware=[Middleware(SecurityHeaders)],
         exception_handlers={Denied: denied, StoreDown: store_down, BadRecord: bad_record},
         lifespan=lifespan,

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
+from server import meters
 from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
 from server.limits import Bucket, Count, Guesses
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
@@ -128,6 +129,8 @@ class Door:
         room.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged, connection.afford)
         late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
+        meters.CONNECTIONS.add()
+        log.info("room %s: connection %d opened", room.room.code, connection.id)
         try:
             # This way comes what was sent before the link was attached, and the end.
             while (message := await socket.receive())["type"] != "websocket.disconnect":
@@ -137,6 +140,8 @@ class Door:
         finally:
             late.cancel()
             room.disconnect(connection.id)
+            meters.CONNECTIONS.add(-1)
+            log.info("room %s: connection %d closed", room.room.code, connection.id)
 
     async def _find(self, socket: WebSocket, link: LinkProtocol, address: str) -> Mailbox | None:
         code = read_code(socket.path_params["code"])

@@ -17,6 +17,7 @@ try:
 except ImportError:
     from websockets.utils import apply_mask
 
+from server import meters
 from server.ports import Clock, Luck
 
 SCOPE_KEY = "slapjack.link"
@@ -152,7 +153,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
             return True
         super().data_received(frame)
         if self.transport.get_write_buffer_size() > self.outbox_bytes:
-            self.transport.abort()  # it asks to be answered and does not read
+            self._cut()  # it asks to be answered and does not read
             return False
         return True
 
@@ -214,9 +215,13 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self.transport.write(frame)
         if self.transport.get_write_buffer_size() <= self.outbox_bytes:
             return True
-        # A close would wait for a flush that never comes: this peer has stopped reading.
-        self.transport.abort()
+        self._cut()
         return False
+
+    def _cut(self) -> None:
+        # A close would wait for a flush that never comes: this peer has stopped reading.
+        meters.CUT.add()
+        self.transport.abort()
 
     def hang_up(self, code: int, reason: str) -> None:
         """Closes with a code and a reason of at most 123 bytes, and cuts the socket when the peer does not answer."""

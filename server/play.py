@@ -36,7 +36,7 @@ from engine.game import (
     Wait,
 )
 from engine.rules import GameName, JudgeOf, Rules
-from server import judge
+from server import judge, meters
 from server.journal import AnyEntry, Judged, Moved
 from server.path import Path
 from server.ports import Luck
@@ -360,6 +360,7 @@ class Play:
         if judge.weigh(self._gather(seat, reaction_us, shown_us, at_us)).accepted_us >= spoken.hands[0].accepted_us:
             return None
         self.overturned += 1
+        meters.OVERTURNED.add()
         return Why.TOO_LATE
 
     def _weigh(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> Hand:
@@ -665,6 +666,8 @@ class Play:
 
     def _decide(self, verdict: Verdict, at_us: int) -> None:
         """Lets the first hand, or the turn that came before every hand, take effect. The verdict is final."""
+        meters.VERDICT_WAIT.saw(verdict.wait_us)
+        meters.CORRECTED.add(sum(hand.added_us > 0 for hand in verdict.hands))
         best = verdict.hands[0]
         if verdict.winner is None:
             move: AnyMove = self._held.pop(best.seat)

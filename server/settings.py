@@ -86,6 +86,15 @@ def _fsync(text: str) -> Fsync:
     return cast(Fsync, text)
 
 
+Log = Literal["text", "json"]
+
+
+def _log(text: str) -> Log:
+    if text not in get_args(Log):
+        raise ValueError("text or json")
+    return cast(Log, text)
+
+
 def default_data_folder(environ: Mapping[str, str]) -> Path:
     """Where this kind of machine keeps a person's data (XDG Base Directory Specification; Library on macOS)."""
     home = Path(environ.get("HOME") or Path.home())
@@ -124,6 +133,9 @@ class Settings:
 
     node: Annotated[str, Variable("SLAPJACK_NODE", node_name)] = ""
     """The name of this server among several over one Redis; empty for a server alone."""
+
+    log: Annotated[Log, Variable("SLAPJACK_LOG", _log)] = "text"
+    """Whether the log is for people, who read what is wrong, or for machines, which get everything as JSON lines."""
 
     keep_days: Annotated[int, Variable("SLAPJACK_KEEP_DAYS", _whole(1, 36_500))] = 365
     """For how long a table, a person and a score are kept after they were last of use."""

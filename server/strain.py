@@ -6,6 +6,8 @@ it (docs/fairness.md).
 
 from collections import deque
 
+from server import meters
+
 LOOKS = 10
 EASY, HARD, FULL = 0.5, 0.8, 0.9
 """Busy for so much of the time a server is at ease, does what can wait as seldom as may be, and takes no new table."""
@@ -32,7 +34,9 @@ class Strain:
         self._lags.append(lag_us)
         busy = sum(self._shares) / LOOKS
         self.seldom = 1 + (MOST_SELDOM - 1) * min(1.0, max(0.0, (busy - EASY) / (HARD - EASY)))
-        self.full = busy > FULL or sorted(self._lags)[LOOKS // 2] > LATE_US
+        late_us = sorted(self._lags)[LOOKS // 2]
+        self.full = busy > FULL or late_us > LATE_US
+        meters.BUSY.value, meters.LATE_US.value = busy, late_us
 
 
 AT_EASE = Strain()

@@ -13,6 +13,7 @@ from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
+from server import meters
 from server.link import CLOSE_GRACE_S, MOST_PINGS, SCOPE_KEY, LinkProtocol, frame_of, link_protocol, payload_of
 from server.protocol import MAX_FRAME_BYTES
 from tests.server.world import FakeLuck
@@ -268,11 +269,13 @@ async def test_a_frame_is_written_at_once_and_as_it_is(wire: Wire) -> None:
 
 
 async def test_a_peer_that_stops_reading_is_cut(wire: Wire) -> None:
+    cut = meters.CUT.value
     wire.transport.waiting = OUTBOX_BYTES
     assert wire.link.write(frame_of(b"x"))
     wire.transport.waiting = OUTBOX_BYTES + 1
     assert not wire.link.write(frame_of(b"x"))
     assert wire.transport.aborted
+    assert meters.CUT.value == cut + 1
     before = len(wire.transport.written)
     assert wire.link.write(frame_of(b"x")), "there is nobody left to cut"
     wire.link.ping()
