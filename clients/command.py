@@ -12,6 +12,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import cycle, islice
 
@@ -264,20 +265,29 @@ def _progress(games: int) -> Callable[[int], None]:
 
 def _seat(told: argparse.Namespace, bots: dict[str, Play]) -> int:
     server, code = table_at(told.code, server_at(told.server))
-    for stop in ("SIGTERM", "SIGHUP"):  # whatever ends it, no seat stays behind
-        if hasattr(signal, stop):
-            signal.signal(getattr(signal, stop), lambda *_: signal.raise_signal(signal.SIGINT))
-    asyncio.run(_seat_all(server, code, bots))
+    with suppress(asyncio.CancelledError):
+        asyncio.run(_seat_all(server, code, bots))
     return 0
 
 
 async def _seat_all(server: str, code: str, bots: dict[str, Play]) -> None:
+    _stop_in_order()
     try:
         async with asyncio.TaskGroup() as seats:
             for name, plays in bots.items():
                 seats.create_task(_sit(server, code, name, plays))
     except BaseExceptionGroup as wrong:
         raise wrong.exceptions[0] from None
+
+
+def _stop_in_order() -> None:
+    """Has this task cancelled by what would end the process, so that no seat stays behind, as Ctrl-C does by itself."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    for name in ("SIGTERM", "SIGHUP"):
+        stop = getattr(signal, name, None)
+        if stop is not None and signal.getsignal(stop) is signal.SIG_DFL:  # nohup wants it ignored
+            signal.signal(stop, lambda *_: loop.call_soon_threadsafe(task.cancel))
 
 
 async def _sit(server: str, code: str, name: str, plays: Play) -> None:

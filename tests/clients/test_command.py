@@ -245,7 +245,7 @@ async def test_a_bot_is_called_what_one_likes_and_leaves_however_it_is_stopped(s
         await ann.until(lambda p: [seat.name for seat in p.table.seats] == ["Ann", "Flash"])
         process.terminate()
         await ann.until(lambda p: len(p.table.seats) == 1)
-        await process.wait()
+        assert await process.wait() == 0
 
 
 def test_a_tournament_prints_its_table() -> None:
