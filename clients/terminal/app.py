@@ -91,6 +91,7 @@ class Home(Sized):
             yield Button("Leaderboard", id="leaderboard")
             yield Button("Quit", id="quit")
         yield self._note
+        yield Static("Tab goes on, Enter does it, Ctrl-C quits", id="hint", markup=False)
 
     def on_mount(self) -> None:
         """Begins where something is missing."""
@@ -508,6 +509,7 @@ class Slapjack(App[None]):
     .label { padding: 0 2; margin-top: 1; }
     #buttons { height: 3; margin: 1 1; }
     #buttons Button { margin: 0 1; min-width: 12; }
+    #hint { dock: bottom; padding: 0 2; }
     #board { height: 1fr; padding: 1; }
     Menu { align: center middle; }
     Menu Vertical { width: 76; height: auto; background: $surface; }

@@ -22,7 +22,7 @@ SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 COLOURS = {"S": "bold", "H": "bold #d55e00", "D": "bold #e69f00", "C": "bold #56b4e9"}
 """Told apart by the colour-blind as well (Okabe and Ito, 2008), and never needed."""
 
-PLAYER_CELLS = 50
+PLAYER_CELLS = 49
 NAME_CELLS = 20
 STACK_CELLS = 13
 LANE_CELLS = 24
@@ -54,8 +54,8 @@ def _player(seen: Seen, seat: TableSeat) -> Text:
     name = f"{inert(seat.name, NAME_CELLS - 6)} (you)" if mine else inert(seat.name, NAME_CELLS)
     row = Text.assemble(" ▶ " if _turns(seen, seat) else "   ", (_padded(name, NAME_CELLS), "bold" if mine else ""))
     for word, style in _state(seen, seat):
-        row.append(f" {word}", style)
-    row.truncate(PLAYER_CELLS, overflow="ellipsis")
+        if row.cell_len + len(word) < PLAYER_CELLS:
+            row.append(f" {word}", style)
     return row
 
 
@@ -64,16 +64,11 @@ def _turns(seen: Seen, seat: TableSeat) -> bool:
 
 
 def _state(seen: Seen, seat: TableSeat) -> list[tuple[str, str]]:
+    """What there is to say of a seat, the most important first: a line has no room for all of it."""
     words: list[tuple[str, str]] = []
     stack = seen.view.seats[seat.place] if seen.playing and seen.view is not None and seat.place is not None else None
     if stack is None:
         words.append((f"{seat.wins} win{'' if seat.wins == 1 else 's'}", ""))
-        if seat.tally is not None and seat.tally.slaps:
-            words.append((f"· {seat.tally.average_ms} ms, best {seat.tally.best_ms}", "dim"))
-        if seat.tally is not None and seat.tally.wrong:
-            words.append((f"· {seat.tally.wrong} wrong", "dim"))
-        if seat.kind is Kind.COMPUTER:
-            words.append((f"· computer, {seat.reaction_ms} ms", "dim"))
     elif stack.status is Status.OUT:
         words.append(("out", "dim"))
     elif stack.status is Status.WAITING:
@@ -87,6 +82,13 @@ def _state(seen: Seen, seat: TableSeat) -> list[tuple[str, str]]:
     words += [(f"+{seat.handicap_ms} ms", "dim")] if seat.handicap_ms else []
     words += [("host", "dim")] if seat.host and stack is None else []
     words += [("away", "italic")] if seat.away else []
+    if stack is None and seat.kind is Kind.COMPUTER:
+        words.append((f"· computer, {seat.reaction_ms} ms", "dim"))
+    if stack is None and seat.tally is not None and seat.tally.slaps:
+        words.append((f"· {seat.tally.average_ms} ms", "dim"))
+        words.append((f"· best {seat.tally.best_ms}", "dim"))
+    if stack is None and seat.tally is not None and seat.tally.wrong:
+        words.append((f"· {seat.tally.wrong} wrong", "dim"))
     return words
 
 

@@ -4,6 +4,7 @@ Knows sentences and nothing of a screen. What comes from others, their names abo
 """
 
 from typing import assert_never
+from unicodedata import bidirectional
 
 from rich.cells import cell_len, set_cell_size
 
@@ -49,11 +50,16 @@ RANKS = {
 }
 SUITS = {"S": "Spades", "H": "Hearts", "D": "Diamonds", "C": "Clubs"}
 
+LEFT_TO_RIGHT = "\u200e"
+"""A mark that takes no room, and after which text runs on as before."""
+
 
 def inert(text: str, cells: int) -> str:
     """Somebody else's text, so that it can only be read, cut to so many cells of the screen."""
     shown = words.inert(text, cells)
-    return shown if cell_len(shown) <= cells else set_cell_size(shown, cells - 1).rstrip() + "…"
+    shown = shown if cell_len(shown) <= cells else set_cell_size(shown, cells - 1).rstrip() + "…"
+    # A terminal that knows of right-to-left would draw the numbers after such a name in front of it (UAX 9, W2 and N1).
+    return shown + LEFT_TO_RIGHT if any(bidirectional(sign) in ("R", "AL", "AN") for sign in shown) else shown
 
 
 def cards(number: int) -> str:

@@ -19,7 +19,7 @@ from clients.terminal import draw, kept
 from clients.terminal.board import Board, Row, in_columns
 from clients.terminal.menu import choices
 from clients.terminal.seen import Seen
-from clients.terminal.words import card_name, dealer_line, inert
+from clients.terminal.words import LEFT_TO_RIGHT, card_name, dealer_line, inert
 from clients.words import REFUSALS, refusal, why_not
 from engine.cards import Card, full_deck
 from engine.game import (
@@ -238,9 +238,28 @@ def test_a_hostile_name_is_only_text() -> None:
 def test_no_text_gets_out_of_its_cells(text: str, cells: int) -> None:
     shown = inert(text, cells)
     assert cell_len(shown) <= cells
+    from_the_right = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in shown)
+    assert shown.endswith(LEFT_TO_RIGHT) == from_the_right
+    shown = shown.removesuffix(LEFT_TO_RIGHT)
     assert not any(unicodedata.category(sign)[0] == "C" or unicodedata.category(sign) in ("Zl", "Zp") for sign in shown)
     marks = [unicodedata.category(sign) in ("Mn", "Me", "Mc") for sign in shown]
     assert not any(one and two for one, two in pairwise(marks))
+
+
+def test_numbers_stay_behind_a_name_that_runs_from_right_to_left() -> None:
+    assert inert("דנה", 20) == "דנה" + LEFT_TO_RIGHT
+    assert inert("דנה דנה דנה", 6) == "דנה ד…" + LEFT_TO_RIGHT
+    assert inert("Dana", 20) == "Dana"
+
+
+def test_a_line_without_room_for_all_of_a_seat_says_the_important_things() -> None:
+    tally = Tally(slaps=9, average_ms=233, best_ms=179, wrong=2)
+    chairs = (a_seat(0, wins=1, tally=tally), a_seat(1, wins=12, away=True, handicap_ms=150, tally=tally))
+    now = seen(stage=Stage.BREAK)
+    assert now.table is not None
+    first, second = draw.players(replace(now, table=replace(now.table, seats=chairs))).plain.split("\n")
+    assert first.endswith(" 1 win host · 233 ms")
+    assert second.endswith(" 12 wins +150 ms away")
 
 
 def test_hostile_names_stay_inert_in_every_picture() -> None:
