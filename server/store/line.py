@@ -14,8 +14,10 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
+from hiredis import pack_command
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.client import Pipeline
+from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -30,6 +32,8 @@ FREE_CONNECTION_TIMEOUT_S = 2.0
 BATCHES = 2
 """So many batches may be under way; whoever asks meanwhile waits for the next."""
 LARGEST_BATCH = 500
+TICK_S = 0.001
+"""A batch leaves no sooner than this after the last one: what many rooms ask meanwhile goes with it."""
 
 Command = Callable[[Pipeline], object]
 """Puts one command into a pipeline."""
@@ -48,9 +52,11 @@ class Line:
         parts = urlsplit(url)
         self.where = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
         self._now_s = now_s
-        self.redis = _connected(url, MAX_CONNECTIONS)
-        self._for_batches = _connected(url, BATCHES)
+        self.redis = _connected(url, MAX_CONNECTIONS, ANSWER_TIMEOUT_S)
+        self._batched = _connected(url, BATCHES, None)
+        self._free: list[AbstractConnection] = []
         self._scripts: list[bytes] = []
+        self._next_s = 0.0
         self._waiting: deque[tuple[Command, asyncio.Future[Any]]] = deque()
         self._batches: set[asyncio.Task[None]] = set()
 
@@ -101,9 +107,11 @@ class Line:
 
     async def _send_waiting(self) -> None:
         while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
-            batch = [(command, answer) for command, answer in batch if not answer.done()]
+            batch: list[tuple[Command, asyncio.Future[Any]]] = []
             try:
+                await self._tick()
+                asked = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
+                batch = [(command, answer) for command, answer in asked if not answer.done()]
                 told = await self._sent([command for command, _ in batch])
             except BaseException as wrong:
                 # Whoever waits for the next would only meet the same, each after a time-out.
@@ -125,24 +133,56 @@ class Line:
                 else:
                     answer.set_result(found)
 
+    async def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        if (wait_s := self._next_s - loop.time()) > 0:
+            await asyncio.sleep(wait_s)
+        self._next_s = loop.time() + TICK_S
+
     async def _sent(self, commands: Sequence[Command]) -> list[Any]:
         """What the server answers to each, exceptions among it."""
         if not commands:
             return []
-        async with self._for_batches.pipeline(transaction=False) as pipe:
-            for command in commands:
-                command(pipe)
-            told: list[Any] = await pipe.execute(raise_on_error=False)
+        told = await self._told(commands)
         unknown = [nth for nth, found in enumerate(told) if isinstance(found, NoScriptError)]
         if unknown:
-            async with self._for_batches.pipeline(transaction=False) as pipe:
-                for text in self._scripts:
-                    pipe.script_load(text)
-                for nth in unknown:
-                    commands[nth](pipe)
-                again = await pipe.execute(raise_on_error=False)
-            for nth, found in zip(unknown, again[len(self._scripts) :], strict=True):
+            load: list[Command] = [lambda pipe, text=text: pipe.script_load(text) for text in self._scripts]  # type: ignore[misc]
+            again = await self._told([*load, *(commands[nth] for nth in unknown)])
+            for nth, found in zip(unknown, again[len(load) :], strict=True):
                 told[nth] = found
+        return told
+
+    async def _told(self, commands: Sequence[Command]) -> list[Any]:
+        """The same, of scripts that the server may not know.
+
+        Not by the client's own `execute`, which takes and gives back a connection, packs in Python and sets a timer for
+        every answer: with all that a change that is kept costs twice the processor time.
+        """
+        pipe = self._batched.pipeline(transaction=False)
+        for command in commands:
+            command(pipe)
+        packed = b"".join(_packed(*arguments) for arguments, _ in pipe.command_stack)
+        pool = self._batched.connection_pool
+        connection = self._free.pop() if self._free else pool.make_connection()  # type: ignore[no-untyped-call]
+        told: list[Any] = []
+        try:
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                await pool.ensure_connection(connection)
+                await connection.send_packed_command(packed)
+                for arguments, options in pipe.command_stack:
+                    try:
+                        found = await connection.read_response()
+                    except ResponseError as wrong:
+                        found = wrong
+                    else:
+                        if (read := self._batched.response_callbacks.get(arguments[0])) is not None:
+                            found = read(found, **options)
+                    told.append(found)
+        except BaseException:
+            await connection.disconnect(nowait=True)
+            raise
+        finally:
+            self._free.append(connection)
         return told
 
     async def answer(self, answer: Awaitable[Any], key: str | bytes) -> Any:
@@ -173,17 +213,18 @@ class Line:
         for batches in self._batches:
             batches.cancel()
         await asyncio.gather(*self._batches, return_exceptions=True)
-        await self._for_batches.aclose()
+        for connection in self._free:
+            await connection.disconnect()
         await self.redis.aclose()
 
 
-def _connected(url: str, connections: int) -> "Redis":
+def _connected(url: str, connections: int, answer_timeout_s: float | None) -> "Redis":
     # redis-py would repeat a write that timed out, so that it counts twice: here an unanswered write is an error.
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=connections,
         timeout=FREE_CONNECTION_TIMEOUT_S,
-        socket_timeout=ANSWER_TIMEOUT_S,
+        socket_timeout=answer_timeout_s,
         socket_connect_timeout=CONNECT_TIMEOUT_S,
         retry=Retry(NoBackoff(), 0),
         retry_on_error=[],
@@ -191,6 +232,12 @@ def _connected(url: str, connections: int) -> "Redis":
         maint_notifications_config=MaintNotificationsConfig(enabled=False),
     )
     return Redis.from_pool(pool)
+
+
+def _packed(name: Any, *arguments: Any) -> bytes:
+    """A command for the wire; its name may be two words."""
+    packed: bytes = pack_command((*name.split(), *arguments))
+    return packed
 
 
 def _shown(key: str | bytes) -> str:

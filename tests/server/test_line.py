@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from redis.exceptions import RedisError
 
 from server.store.line import BATCHES, Command, Line
 
 
 @pytest.mark.parametrize("steps", range(6))
-async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int) -> None:
+async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though nobody asks anything after it."""
+    monkeypatch.setattr("server.store.line.TICK_S", 0)
     line = Line("redis://unused")
     answered = asyncio.Event()
 
@@ -31,3 +33,28 @@ async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int) -> N
         await asyncio.sleep(0)
     assert last.done()
     await line.close()
+
+
+async def test_what_is_asked_within_a_moment_goes_out_together() -> None:
+    line = Line("redis://unused")
+    sizes: list[int] = []
+
+    async def sent(commands: Sequence[Command]) -> list[Any]:
+        sizes.append(len(commands))
+        return [None] * len(commands)
+
+    line._sent = sent  # type: ignore[method-assign]
+    await line._asked(lambda pipe: pipe.ping())
+    await asyncio.gather(*(line._asked(lambda pipe: pipe.ping()) for _ in range(9)))
+    assert sizes[0] == 1 and sum(sizes) == 10 and len([size for size in sizes if size]) == 2
+    await line.close()
+
+
+async def test_whoever_waits_for_the_moment_is_told_when_the_line_is_closed() -> None:
+    line = Line("redis://unused")
+    line._next_s = asyncio.get_running_loop().time() + 3600
+    waiting = line._asked(lambda pipe: pipe.ping())
+    await asyncio.sleep(0)
+    await line.close()
+    with pytest.raises(RedisError, match="closed"):
+        await waiting
