@@ -135,7 +135,9 @@ class Cluster:
     `module` is what a node runs, `settings` are environment variables for all nodes.
     """
 
-    def __init__(self, folder: Path, port: int = 0, *, module: str = "server", **settings: str) -> None:
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] = {}, *, port: int = 0, module: str = "server"
+    ) -> None:
         self.proxy = Proxy(folder, port)
         self.url = self.proxy.url
         self._store = folder / "redis.sock"
@@ -252,7 +254,7 @@ def main() -> int:
     try:
         settings = read_settings(os.environ)
         with tempfile.TemporaryDirectory(prefix="slapjack-") as folder:
-            with Cluster(Path(folder), settings.port, **own) as cluster:
+            with Cluster(Path(folder), own, port=settings.port) as cluster:
                 print(welcome(settings, cluster.proxy.port).replace("tables and scores are kept", "nothing is kept"))
                 print(f"  what they say      {folder}/*.log", flush=True)
                 _watch(cluster)

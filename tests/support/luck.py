@@ -13,11 +13,12 @@ class StackedLuck:
 
     A shuffle of 52 cards looks at a draw modulo 52! only, so that there are thirty bits above for codes, seats and
     secrets to differ in. They count from 1: computer players find their luck at its lowest and are as quick as can be.
+    Servers that play together must not draw alike, so each has had some `draws` before.
     """
 
-    def __init__(self, deck: Sequence[Card]) -> None:
+    def __init__(self, deck: Sequence[Card], draws: int = 0) -> None:
         self._order = order_number(deck)
-        self._draws = 0
+        self._draws = draws
 
     def draw(self) -> Chance:
         """32 bytes that everybody who reads this can foresee."""
