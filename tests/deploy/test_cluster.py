@@ -13,7 +13,6 @@ import pytest
 from tests.support.serving import ROOT, TIMEOUT_S, wait_for
 from tools.cluster import CLEAN, NODES, CannotStart, Process, Proxy
 
-
 STARTS = """
 import pathlib, sys, time
 from tools.cluster import Process
