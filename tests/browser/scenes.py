@@ -228,7 +228,7 @@ def _lobby(me: str | None, count: int, **change: Any) -> tuple[Message, ...]:
     return (Welcome(CODE, "a-key", SeatId(me) if me else None, ROOM_US), Update(1, 0, table=table))
 
 
-def _break(me: str, **change: Any) -> tuple[Message, ...]:
+def _break(me: str, champion: bool = False, **change: Any) -> tuple[Message, ...]:
     seats = tuple(
         TableSeat(**{**{f: getattr(seat, f) for f in seat.__struct_fields__}, "tally": tally})
         for seat, tally in zip(_seats(4), TALLIES, strict=True)
@@ -240,8 +240,12 @@ def _break(me: str, **change: Any) -> tuple[Message, ...]:
         Standing("Großmutter Wilhelmine", "👵", 1, 9, SeatId("Großmutter Wilhelmine")),
         Standing("Ada", "🤖", 1, 9, SeatId("Ada")),
     )
-    fields = {"next_deal_us": ROOM_US + 3_000_000, "winners": (SeatId("Anna"),), **change}
-    table = _table(4, Stage.BREAK, seats=seats, standings=standings, **fields)
+    # Nothing is dealt after a tournament until the host starts another.
+    over: dict[str, Any] = (
+        {"champions": (SeatId("Anna"),), "first_to": 5} if champion else {"next_deal_us": ROOM_US + 3_000_000}
+    )
+    stage = Stage.LOBBY if champion else Stage.BREAK
+    table = _table(4, stage, seats=seats, standings=standings, winners=(SeatId("Anna"),), **over, **change)
     return _game(
         table, view((52, 0, 0, 0), wait=Wait.OVER, end=End.LAST_SEAT, winners=(Seat(0),)), me=me, verdict=VERDICT
     )
@@ -414,10 +418,10 @@ SCENES = (
     _at("break-guest", _break("Ben", first_to=7)),
     _at(
         "share-card",
-        _break("Anna", champions=(SeatId("Anna"),), first_to=5, held=True, next_deal_us=0),
+        _break("Anna", champion=True),
         act=_draw,
     ),
-    _at("champion", _break("Anna", champions=(SeatId("Anna"),), first_to=5, held=True, next_deal_us=0)),
+    _at("champion", _break("Anna", champion=True)),
     _at("no-table", (), closed=Closing.NO_SUCH_TABLE),
     _at("taken-over", (), closed=Closing.SEAT_TAKEN_OVER),
     _at("removed", (), closed=Closing.REMOVED),
@@ -441,6 +445,7 @@ SCENES = (
     _at("tv-table", _game(playing(4), view(FOUR, "4C KD JH", turners=(Seat(3),)), me=None), TV),
     _at("tv-photo-finish", _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), me=None, verdict=VERDICT), TV),
     _at("tv-break", _break("nobody"), TV),
+    _at("tv-champion", _break("nobody", champion=True), TV),
     _at("tv-namesakes", _game(playing(10, seats=_namesakes(_seats(10))), view(CROWD, "4C"), me=None), TV),
 )
 """In the order in which people meet them."""
