@@ -165,6 +165,15 @@ class Cluster:
         """Where a node itself answers; the same after another start."""
         return f"http://127.0.0.1:{self._ports[name]}"
 
+    def pids(self, part: str) -> list[int]:
+        """The process ids of the `nodes`, of `redis` or of the `proxy`, as far as they run."""
+        parts: dict[str, list[Process]] = {
+            "nodes": list(self.nodes.values()),
+            "redis": [self._redis],
+            "proxy": [self.proxy],
+        }
+        return [each.pid for each in parts[part] if each.pid]
+
     def __enter__(self) -> Self:
         try:
             self._redis.launch()
