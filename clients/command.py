@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
+from io import TextIOWrapper
 from itertools import cycle, islice
 
 import msgspec
@@ -60,6 +61,9 @@ class Trouble(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the command line says, and returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # better a question mark than no help at all
     told = whole_command_line().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = getattr(told, "run", carry_out)
     try:
@@ -126,6 +130,8 @@ def _play(commands: Commands) -> None:
             raise Trouble("playing in a terminal needs Textual: pip install 'slapjack[terminal]'")
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise Trouble("a table needs a terminal, and this is none")
+        if os.environ.get("TERM", "dumb") == "dumb":
+            raise Trouble("a table needs a terminal that is drawn on, and TERM says that this one is not")
         columns, lines = shutil.get_terminal_size()
         if columns < SMALLEST[0] or lines < SMALLEST[1]:
             raise Trouble(
@@ -138,6 +144,7 @@ def _play(commands: Commands) -> None:
         if told.code:
             server, code = table_at(told.code, server)
         app = Slapjack(server, code, told.name, told.watch, None if told.guest else file_for(os.environ))
+        _when_stopped(lambda: app.call_later(app.exit))
         app.run()
         if app.ended_by is not None:
             raise app.ended_by
@@ -271,7 +278,9 @@ def _seat(told: argparse.Namespace, bots: dict[str, Play]) -> int:
 
 
 async def _seat_all(server: str, code: str, bots: dict[str, Play]) -> None:
-    _stop_in_order()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    _when_stopped(lambda: loop.call_soon_threadsafe(task.cancel))
     try:
         async with asyncio.TaskGroup() as seats:
             for name, plays in bots.items():
@@ -280,14 +289,12 @@ async def _seat_all(server: str, code: str, bots: dict[str, Play]) -> None:
         raise wrong.exceptions[0] from None
 
 
-def _stop_in_order() -> None:
-    """Has this task cancelled by what would end the process, so that no seat stays behind, as Ctrl-C does by itself."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
+def _when_stopped(do: Callable[[], object]) -> None:
+    """Has that done in place of ending on the spot, so that no seat stays behind."""
     for name in ("SIGTERM", "SIGHUP"):
         stop = getattr(signal, name, None)
         if stop is not None and signal.getsignal(stop) is signal.SIG_DFL:  # nohup wants it ignored
-            signal.signal(stop, lambda *_: loop.call_soon_threadsafe(task.cancel))
+            signal.signal(stop, lambda *_: do())
 
 
 async def _sit(server: str, code: str, name: str, plays: Play) -> None:

@@ -125,7 +125,7 @@ def card_art(face: Card | None, hand_down: bool = False) -> list[Text]:
         " " * 9,
         f"     {sign}{rank:>2} ",
     ]
-    style = COLOURS[face[1]] + (" reverse" if face[0] == "J" else "")
+    style = "bold reverse" if face[0] == "J" else COLOURS[face[1]]
     return [Text(line, style) for line in ["┌─────────┐", *(f"│{line}│" for line in inner), "└─────────┘"]]
 
 
