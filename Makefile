@@ -27,7 +27,7 @@ web: .venv/node.done ## Build the page
 	@$(python) tools/web.py build
 
 .PHONY: check
-check: format-check lint types contracts wire web-check ## Everything that needs no server to be checked
+check: format-check lint types contracts wire web-check licences-check ## Everything that needs no server to be checked
 
 .PHONY: format
 format: .venv/develop.done .venv/node.done ## Put the code into shape
@@ -61,6 +61,16 @@ web-check: .venv/node.done
 	$(python) tools/web.py lint
 	$(python) tools/web.py check
 
+.PHONY: licences
+licences: .venv/develop.done .venv/node.done ## Write down anew what is shipped, and under which licences
+	@$(python) tools/web.py build
+	$(python) tools/licences.py
+
+.PHONY: licences-check
+licences-check: .venv/develop.done .venv/node.done
+	@$(python) tools/web.py build
+	$(python) tools/licences.py --check
+
 .PHONY: test
 test: .venv/develop.done .venv/node.done ## Run every test; installs Redis, HAProxy and Chromium where they are missing
 	@sh tools/system.sh
@@ -73,6 +83,12 @@ screens: .venv/develop.done .venv/node.done ## Take a picture of every screen, i
 	@sh tools/system.sh
 	@$(python) tools/web.py build
 	$(python) -m tests.browser.screens
+
+.PHONY: evening
+evening: .venv/develop.done .venv/node.done ## One evening of play, to watch; leaves a contact sheet in build/evening
+	@sh tools/system.sh
+	@$(python) tools/web.py build
+	$(python) -m tests.evening
 
 .PHONY: faults
 faults: .venv/develop.done ## Put the promises about faults to the test, for half an hour

@@ -86,6 +86,6 @@ const server = process.env.SLAPJACK_DEV_SERVER ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
   plugins: [svelte(), everyWord(["de", "es", "fr"]), firstLoadBudget(), offlineShell()],
-  build: { assetsInlineLimit: 0, target: "es2022" },
+  build: { assetsInlineLimit: 0, target: "es2022", license: { fileName: "licences.md" } },
   server: { proxy: { "/api": server, "/ws": { target: server, ws: true } } },
 });
