@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults import dropped, games, killed, results, stalled, suite
+from tests.faults import deployed, dropped, games, killed, results, stalled, suite
 from tests.faults.figure import Figure
 
 ROWS: dict[int, Callable[[Path, bool], Figure]] = {
@@ -20,6 +20,7 @@ ROWS: dict[int, Callable[[Path, bool], Figure]] = {
     3: killed.store_row,
     4: stalled.row,
     5: results.row,
+    6: deployed.row,
     10: dropped.row,
     12: games.row,
     20: suite.row,

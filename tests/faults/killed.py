@@ -18,7 +18,8 @@ from server.store.redis import RedisStore
 from tests.contracts.servers import RedisServer
 from tests.faults.figure import Figure, both, p99
 from tests.faults.playing import differences, playing
-from tests.support.serving import Served
+from tests.support.serving import ROOMY, Served
+from tools.cluster import Cluster
 
 RESUMES_S = 5.0
 GOES_ON_S = 2.0
@@ -29,16 +30,18 @@ IN_TESTS_S = 60.0
 # --- row 1 -------------------------------------------------------------------------------------------------------
 
 
-async def server_killed(server: Served, url: str, tables: int, kills: int, within_s: float) -> Figure:
-    """Kills the game server again and again, and starts it where it was."""
+async def server_killed(cluster: Cluster, url: str, tables: int, kills: int, within_s: float) -> Figure:
+    """Kills the node that has all the tables, again and again: the other one takes them over."""
     took_s: list[float] = []
-    async with playing(server.url, tables) as party:
+    async with playing(cluster.url, tables) as party:
+        has, other = "a", "b"
         for _ in range(kills):
+            await asyncio.to_thread(cluster.start, other)
             await party.move_on(time.monotonic())
             killed_s = time.monotonic()
-            await asyncio.to_thread(server.kill)
-            await asyncio.to_thread(server.start)
+            await asyncio.to_thread(cluster.kill, has)
             took_s += await party.move_on(killed_s)
+            has, other = other, has
         seats = [(table.players, table.seats) for table in party.tables]
         moved = sum(p.seat != seat for players, kept in seats for p, seat in zip(players, kept, strict=True))
         held = len([table for table in party.tables if table.told.over])
@@ -47,21 +50,18 @@ async def server_killed(server: Served, url: str, tables: int, kills: int, withi
     slowest_s = p99(took_s)
     text = (
         f"{kills} kills under {tables} games: {len(wrong)} differences, {moved} seats lost, play resumed after "
-        f"{slowest_s:.2f} s at p99 (start included), games over at {held} tables"
+        f"{slowest_s:.2f} s at p99, games over at {held} tables"
     )
     return Figure(not wrong and not moved and slowest_s < within_s, "; ".join([text, *wrong[:3]]))
 
 
 def server_row(folder: Path, full: bool) -> Figure:
-    """One node over a real Redis, which stays; whoever takes its games up is the node that comes back."""
-    store = RedisServer(folder)
-    server = Served(folder, store.url, module="server")
-    server.start()
-    try:
-        return asyncio.run(server_killed(server, store.url, *((200, 20, RESUMES_S) if full else (3, 2, IN_TESTS_S))))
-    finally:
-        server.stop()
-        store.stop()
+    """Two nodes behind the proxy, over a real Redis, which stays."""
+    with Cluster(folder, **ROOMY) as cluster:
+        for idle in ("b", "c"):
+            cluster.drain(idle)
+        size = (200, 20, RESUMES_S) if full else (3, 2, IN_TESTS_S)
+        return asyncio.run(server_killed(cluster, f"unix://{folder / 'redis.sock'}", *size))
 
 
 # --- row 3 -------------------------------------------------------------------------------------------------------

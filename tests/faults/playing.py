@@ -71,6 +71,8 @@ class Table:
     told: Told
     players: list[Player] = field(default_factory=list)
     seats: list[SeatId | None] = field(default_factory=list)
+    gaps_s: list[float] = field(default_factory=list)
+    """How long somebody was without a socket, each time."""
 
 
 class Tables:
@@ -94,11 +96,12 @@ class Tables:
         async with connect(url, table.told.code, name=f"Player {nth}", chance=luck.random) as player:
             table.players.append(player)
             table.seats.append(player.seat)
-            starting = asyncio.create_task(_start(player, luck))
+            beside = [asyncio.create_task(each) for each in (_start(player, luck), _watch(player, table.gaps_s))]
             try:
                 await _play(player, luck, table.told.hear if nth == 0 else lambda _: None)
             finally:
-                starting.cancel()
+                for each in beside:
+                    each.cancel()
 
     async def move_on(self, since_s: float) -> list[float]:
         """Waits until a card has been turned at each table since then.
@@ -143,6 +146,16 @@ async def _play(player: Player, luck: random.Random, hear: Callable[[object], No
         elif player.my_turn:
             await asyncio.sleep(luck.uniform(0.2, 0.4))
             player.turn()
+
+
+async def _watch(player: Player, gaps_s: list[float]) -> None:
+    """Notes how long the player is without a socket."""
+    with suppress(NotAtTable):
+        while True:
+            await player.until(lambda p: not p.online)
+            lost_s = time.monotonic()
+            await player.until(lambda p: p.online)
+            gaps_s.append(time.monotonic() - lost_s)
 
 
 async def _new_table(url: str) -> str:
