@@ -190,7 +190,7 @@ class Mailbox:
         """Finishes the change that is being kept, gives the table up, and sends the phones to whoever has it next."""
         self._stopped = True  # what comes from now on is for the next one
         deadline_s = self._loop.time() + FINISH_S
-        while (keeping := self._keeping) is not None and self._loop.time() < deadline_s:
+        while (keeping := self._keeping) is not None and not keeping.done() and self._loop.time() < deadline_s:
             await asyncio.wait([keeping], timeout=deadline_s - self._loop.time())
         self.stop()
         await self.release()

@@ -20,7 +20,7 @@ from redis.asyncio.client import Pipeline
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, NoScriptError, RedisError, ResponseError
 from redis.maint_notifications import MaintNotificationsConfig
 
 from server.store.port import BadRecord, Fenced, StoreDown
@@ -193,6 +193,8 @@ class Line:
             if "WRONGTYPE" in str(wrong):
                 raise BadRecord(f"{_shown(key)}: not ours: {wrong}") from None
             raise StoreDown(f"the store at {self.where} refuses: {wrong}") from wrong
+        except AuthenticationError as wrong:
+            raise StoreDown(f"the store at {self.where} does not let us in: {wrong}") from wrong
         except (RedisError, OSError) as wrong:
             told = str(wrong) or type(wrong).__name__
             raise StoreDown(f"the store at {self.where} does not answer: {told}") from wrong

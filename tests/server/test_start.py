@@ -21,6 +21,7 @@ import websockets
 from server.__main__ import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, listen
 from server.lan import invite_origin, lan_address
 from server.store.embedded import EmbeddedStore
+from tests.contracts.servers import RedisServer
 from tests.support import serving
 from tests.support.serving import ROOT, TIMEOUT_S, wait_for
 
@@ -252,3 +253,49 @@ def test_an_invitation_names_what_a_phone_can_reach() -> None:
     for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
         expected = f"http://{near}:8000" if near is not None else f"http://{host}"
         assert invite_origin(host, "http", "") == expected
+
+
+# --- several of them ---------------------------------------------------------------------------------------------
+
+
+def test_a_name_that_another_server_has(tmp_path: Path) -> None:
+    with serving.redis(tmp_path) as url, running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
+        code, line = start_in_vain(tmp_path / "other", REDIS_URL=url, SLAPJACK_NODE="node-1")
+        assert (code, line) == (1, "another server is called node-1: give each its own name with SLAPJACK_NODE")
+        assert ask(f"{server.url}/api/tables", "POST")[0] == 201
+
+
+def test_a_server_that_was_killed_has_its_name_back_at_once_or_soon(tmp_path: Path) -> None:
+    with serving.redis(tmp_path) as url:
+        with running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
+            server.end(signal.SIGKILL)
+        with running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
+            assert server.end(signal.SIGTERM) == 0
+        with closing(redis.Redis.from_url(url)) as client:
+            assert not client.exists("slapjack:node:node-1"), "one that ends in peace leaves no lease behind"
+
+
+async def test_a_server_that_stops_hands_its_tables_over_and_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+    with serving.redis(tmp_path) as url, running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
+        _, made = ask(f"{server.url}/api/tables", "POST")
+        assert isinstance(made, dict)
+        async with websockets.connect(f"ws://127.0.0.1:{server.port}/n/node-1/ws/{made['code']}") as phone:
+            with closing(redis.Redis.from_url(url)) as client:
+                wait_for(lambda: client.hget(f"slapjack:{{{made['code']}}}:marks", "owner"), "the table to be awake")
+                server.process.send_signal(signal.SIGTERM)
+                await phone.wait_closed()
+                assert phone.close_code == 1012
+                assert client.hget(f"slapjack:{{{made['code']}}}:marks", "owner") is None
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(TIMEOUT_S) == 0
+
+
+def test_a_redis_with_another_password(tmp_path: Path) -> None:
+    store = RedisServer(tmp_path)
+    try:
+        code, line = start_in_vain(tmp_path, REDIS_URL=store.url.replace("secret", "guess"), SLAPJACK_NODE="node-1")
+    finally:
+        store.stop()
+    assert code == 1
+    assert line.startswith(f"the store at {store.url.replace(':secret@', '')} does not let us in: ")
+    assert "guess" not in line
