@@ -94,7 +94,10 @@ class Player(Protocol):
 
 
 class Happening(Value):
-    """Something to tell the table: what happened, to be shown at `show_at_us` (0: at once), and the game after it."""
+    """Something to tell the table: what happened, to be shown at `show_at_us` (0: at once), and the game after it.
+
+    `judged` says whether hands on the card on top are a contest.
+    """
 
     show_at_us: int
     events: tuple[AnyEvent, ...]
@@ -102,6 +105,7 @@ class Happening(Value):
     verdict: Verdict | None = None
     question: Question | None = None
     evidence: tuple[judge.Evidence, ...] = ()
+    judged: bool = False
 
 
 Timer = tuple[str, Seat, int]
@@ -474,7 +478,10 @@ class Play:
         verdict: Verdict | None = None,
     ) -> None:
         evidence = tuple(self._evidence) if verdict is not None else ()
-        self.happenings.append(Happening(show_at_us, events, self.game.view(), verdict, self.question, evidence))
+        judged = self.due.contest > 0
+        self.happenings.append(
+            Happening(show_at_us, events, self.game.view(), verdict, self.question, evidence, judged)
+        )
 
     # --- what is to come -----------------------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ class Sync(Message, tag="sync"):
 
 
 class Shown(Message, tag="shown"):
-    """Card `nth` was painted, `late_us` after its moment."""
+    """Card `nth` was painted, `late_us` after its moment: said where the update with the card asks for it."""
 
     game: Count
     nth: Count
@@ -393,7 +393,8 @@ class Update(Message, tag="update"):
     """What has happened, to be shown at `show_at_us` on the room's clock and in order; 0 is at once.
 
     `n` counts the updates of a room: a gap means that something was missed, and the phone joins again. A part that
-    has not changed is null. The events belong to the game whose state after them is `view`.
+    has not changed is null. The events belong to the game whose state after them is `view`. Where `say_shown` is false
+    no hand on its card will be judged, and nobody needs to hear that the card is painted.
     """
 
     n: int
@@ -403,6 +404,7 @@ class Update(Message, tag="update"):
     verdict: Verdict | None = None
     question: Question | None = None
     table: TableView | None = None
+    say_shown: bool = True
 
 
 class Synced(Message, tag="synced"):

@@ -868,7 +868,9 @@ class Room:
         for happening in happenings:
             self._n += 1
             h = happening
-            self._tell_everybody(Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question))
+            self._tell_everybody(
+                Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question, say_shown=h.judged)
+            )
         if any(chair.silent_turns >= SILENT_TURNS for chair in self.chairs):
             self._stirred = True
         if ending is not None:

@@ -141,7 +141,8 @@ class Session:
         self._last_moves: dict[str, Move] = {}
         self._vain_moves: set[Move] = set()
         self._held: deque[tuple[Update, int]] = deque()
-        self._to_paint: dict[int, int] = {}
+        # When each card is due on the screen, None where nobody needs to hear of it.
+        self._to_paint: dict[int, int | None] = {}
         self._painted: dict[int, int] = {}
         self._painted_game = 0
 
@@ -278,8 +279,9 @@ class Session:
         """Everything shown so far is on the screen now: the start of every reaction (P9)."""
         for nth, due_us in self._to_paint.items():
             self._painted[nth] = now_us
-            late_us = max(-LATEST_US, min(LATEST_US, now_us - due_us))
-            self.say(Shown(game=self._painted_game, nth=nth, late_us=late_us))
+            if due_us is not None:
+                late_us = max(-LATEST_US, min(LATEST_US, now_us - due_us))
+                self.say(Shown(game=self._painted_game, nth=nth, late_us=late_us))
         self._to_paint.clear()
         while len(self._painted) > STAMPS:
             del self._painted[min(self._painted)]
@@ -376,11 +378,12 @@ class Session:
             self._painted_game = self._game
             self._painted.clear()
             self._to_paint.clear()
+        painted_us = due_us if update.say_shown else None
         for event in update.events:
             if isinstance(event, CardTurned):
-                self._to_paint[event.nth] = due_us
+                self._to_paint[event.nth] = painted_us
         if self.top is not None and self.top.nth not in self._painted:
-            self._to_paint[self.top.nth] = due_us
+            self._to_paint[self.top.nth] = painted_us
         self._happenings.append(update)
 
     def _end(self, error: NotAtTable) -> None:

@@ -406,7 +406,9 @@ class Heard(msgspec.Struct, gc=False):
     view: HeardView | None = None
     verdict: HeardVerdict | None = None
     table: HeardTable | None = None
+    say_shown: bool = True
     seat: str | None = None
+    key: str = ""
     reason: str = ""
 
 
@@ -431,7 +433,9 @@ class OwnTable(Table):
         self._stage = ""
         self._view: HeardView | None = None
         self._jacks: int | None = None
-        self._welcomes: dict[Phone, asyncio.Future[str | None]] = {}
+        self.code = ""
+        self.keys: list[str] = []
+        self._welcomes: dict[Phone, asyncio.Future[Heard]] = {}
         self._places: dict[int, Phone] = {}
         self._ids: dict[str, Phone] = {}
         self._painting: tuple[int, int] = (0, 0)
@@ -447,13 +451,24 @@ class OwnTable(Table):
 
     async def come(self) -> None:
         """Opens a table and sits everybody down."""
-        code = await self._new_code()
+        self.code = await self._new_code()
         for number in range(self.seats + self.watching):
-            phone = await self._dial(f"/ws/{code}")
-            self._welcomes[phone] = welcome = self._loop.create_future()
-            self._say(phone, Join(f"Phone {number}", "🙂", watch=number >= self.seats))
-            if (seat := await welcome) is not None:
-                self._ids[seat] = phone
+            await self._join(Join(f"Phone {number}", "🙂", watch=number >= self.seats))
+
+    async def come_back(self, code: str, keys: Sequence[str]) -> None:
+        """Takes everybody back to their table, whose game then goes on."""
+        self.code = code
+        for number, key in enumerate(keys):
+            await self._join(Join(f"Phone {number}", "🙂", key))
+
+    async def _join(self, join: Join) -> None:
+        phone = await self._dial(f"/ws/{self.code}")
+        self._welcomes[phone] = welcome = self._loop.create_future()
+        self._say(phone, join)
+        told = await welcome
+        self.keys.append(told.key)
+        if told.seat is not None:
+            self._ids[told.seat] = phone
 
     async def _new_code(self) -> str:
         return str((await posted(self.port, "/api/tables"))["code"])
@@ -483,7 +498,7 @@ class OwnTable(Table):
         if told.t == "update":
             self._update(told, phone, payload, arrived_s)
         elif told.t == "welcome":
-            self._welcomes.pop(phone).set_result(told.seat)
+            self._welcomes.pop(phone).set_result(told)
         elif told.t == "refused" and told.reason not in FINE:
             self.tally.errors[told.reason] += 1
 
@@ -513,23 +528,26 @@ class OwnTable(Table):
             return
         self._view = view = told.view
         if card is not None:
-            self._show(card, view, told.show_at_us)
+            self._show(card, view, told)
         elif view.turned == 0 and view.wait == "turn":
             self._nth, self._due_s = 0, arrived_s
             self._later(CARD_S)
-        elif told.verdict is not None and view.wait == "turn":
+        elif view.wait == "turn" and (told.verdict is not None or not self._nth):
+            # The pile has been won; or everybody has come back in the middle of a game.
             self._nth = view.turned
             self._later(AFTER_JACK_S)
         if view.wait == "over":
             self._loop.call_later(0.1, self._say, self.phones[0], Start())
 
-    def _show(self, card: HeardEvent, view: HeardView, show_at_us: int) -> None:
+    def _show(self, card: HeardEvent, view: HeardView, told: Heard) -> None:
         """Holds the card until its moment, paints it, and goes on from there."""
+        show_at_us = told.show_at_us
         self._nth = card.nth
         if card.nth == 1:
             self._due_s = show_at_us / 1e6
         hold_s = max(0.0, show_at_us / 1e6 - self.now_s())
-        self._loop.call_later(hold_s, self._paint, card.nth, show_at_us)
+        if told.say_shown:
+            self._loop.call_later(hold_s, self._paint, card.nth, show_at_us)
         if card.face[0] != "J":
             if view.wait == "turn":
                 self._later(CARD_S)
@@ -586,7 +604,7 @@ class Load:
             self.tables.pop().leave()
         tries = 0
         while len(self.tables) < tables and tries < TRIES:
-            fresh = [self._fresh() for _ in range(min(self.at_once, tables - len(self.tables)))]
+            fresh = [self.fresh() for _ in range(min(self.at_once, tables - len(self.tables)))]
             answers = await asyncio.gather(*(table.sit() for table in fresh), return_exceptions=True)
             for table, answer in zip(fresh, answers, strict=True):
                 if answer is None:
@@ -601,7 +619,8 @@ class Load:
                 tries += 1
                 await asyncio.sleep(TRY_AGAIN_S)
 
-    def _fresh(self) -> Table:
+    def fresh(self) -> Table:
+        """A table that nobody has come to yet, with luck of its own."""
         self._number += 1
         return self.kind(self.port, self._number, self.tally, random.Random(self._luck.random()))
 

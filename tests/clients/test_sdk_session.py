@@ -462,6 +462,15 @@ def test_a_card_that_comes_late_is_shown_at_once_and_is_late() -> None:
     assert phone.last(Shown) == Shown(game=1, nth=1, late_us=80 * MS)
 
 
+def test_a_card_whose_hands_nobody_will_judge_is_not_reported_and_hands_on_it_are_timed() -> None:
+    phone = Phone().join()
+    phone.tell(events=(turned(1, "2S"),), view=a_game(["2S"]), say_shown=False).paint()
+    assert not any(isinstance(message, Shown) for message in phone.said)
+    phone.session.slap(phone.now_us + 300 * MS)
+    phone.take()
+    assert phone.last(DoSlap).reaction_us == 300 * MS
+
+
 def test_a_part_that_has_not_changed_stays() -> None:
     phone = Phone().join().tell(view=a_game(["2S"]))
     phone.tell(table=a_table(locked=True))

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.game import Seat
+from engine.game import CardTurned, Seat
 from engine.rules import PRESETS, GameName, Rules
 from server.mail import Keep, Said, Stalled, Tell, Woken
 from server.path import Path
@@ -1037,6 +1037,26 @@ def test_a_newcomer_sees_what_the_others_see_and_holds_it_as_long() -> None:
     snapshot = wes.heard[-1]
     assert isinstance(snapshot, Update)
     assert snapshot.show_at_us == last.show_at_us > table.now_us
+
+
+@pytest.mark.parametrize(
+    ("rules", "asked"),
+    [
+        (Rules(), [False, False, True]),
+        (Rules(doubles=True), [False, True]),
+        (Rules(game=GameName.WAR), [False]),
+    ],
+)
+def test_phones_say_when_they_painted_a_card_only_where_hands_on_it_are_judged(rules: Rules, asked: list[bool]) -> None:
+    table = Table("Ann", "Ben", rules=rules)
+    table.start(first="4H 4D JS")
+    table.turn_cards(len(asked))
+    turned = [
+        message.say_shown
+        for message in table["Ann"].heard
+        if isinstance(message, Update) and any(isinstance(event, CardTurned) for event in message.events)
+    ]
+    assert turned == asked
 
 
 @pytest.mark.parametrize("show_jacks", [True, False])

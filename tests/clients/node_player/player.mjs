@@ -107,7 +107,7 @@ function show(update, dueUs) {
   const top = shown.view?.landed.at(-1);
   if (top && !painted.has(top.nth)) {
     painted.set(top.nth, nowUs());
-    say({ t: "shown", game: shown.table.game, nth: top.nth, late_us: Math.round(nowUs() - dueUs) });
+    if (update.say_shown) say({ t: "shown", game: shown.table.game, nth: top.nth, late_us: Math.round(nowUs() - dueUs) });
   }
   for (const event of update.events) tell(event);
   if (update.view && !update.view.end) play(shown.table, update.view, top);

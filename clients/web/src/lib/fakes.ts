@@ -185,6 +185,7 @@ export function update(n: number, change: Partial<Update> = {}): Update {
     verdict: null,
     question: null,
     table: null,
+    say_shown: true,
     ...change,
   };
 }

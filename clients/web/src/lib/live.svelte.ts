@@ -228,6 +228,7 @@ export class LiveTable {
   #painted(update: Update, game: number, atMs: number): void {
     if (!update.view) return;
     this.#paintings.add({ game, nth: update.view.landed.at(-1)?.nth ?? 0, atMs });
+    if (!update.say_shown) return;
     const lateUs = (this.#connection.clock.roomUs(atMs) ?? update.show_at_us) - update.show_at_us;
     for (const event of update.events) {
       if (event.event === "card_turned") this.say({ t: "shown", game, nth: event.nth, late_us: lateUs });

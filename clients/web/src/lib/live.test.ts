@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { FakeWorld, gameView, hand, seat, tableView, update } from "./fakes";
 import { kept } from "./kept";
 import { LiveTable } from "./live.svelte";
-import type { GameView, TableView, Verdict } from "./wire";
+import type { GameView, TableView, Update, Verdict } from "./wire";
 
 const AHEAD_US = 1_000_000;
 
@@ -19,9 +19,10 @@ function atTable(view: Partial<GameView> = {}, table: Partial<TableView> = {}) {
   let n = 1;
   socket.hears(update(n, { table: tableView(table), view: gameView(view) }));
   world.pass(32);
-  const turned = (nth: number, face: string, showAtMs: number, by = 1): void => {
+  const turned = (nth: number, face: string, showAtMs: number, by = 1, change: Partial<Update> = {}): void => {
     socket.hears(
       update(++n, {
+        ...change,
         show_at_us: showAtMs * 1000 + AHEAD_US,
         events: [{ event: "card_turned", seat: by, nth, face }],
         view: gameView({ turned: nth, pile: nth, landed: [{ nth, face, seat: by }], turners: [0] }),
@@ -142,6 +143,15 @@ describe("the reveal", () => {
     turned(1, "JS", 407);
     world.pass(600);
     expect(socket.of("shown")).toEqual([{ t: "shown", game: 1, nth: 1, late_us: -7_000 }]);
+  });
+
+  it("reports no card whose hands nobody will judge, and times a hand on it all the same", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "4S", 400, 1, { say_shown: false });
+    world.pass(700 - world.now);
+    live.slap({ atMs: 697.5, side: "right" });
+    expect(socket.of("shown")).toEqual([]);
+    expect(socket.of("slap")[0]?.reaction_us).toBe(297_500);
   });
 
   it("comes back to the same seat with the same key, and says so calmly", () => {

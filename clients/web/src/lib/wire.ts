@@ -252,7 +252,7 @@ export type Sync = {
   rtt_us?: number;
 };
 
-/** Card `nth` was painted, `late_us` after its moment. */
+/** Card `nth` was painted, `late_us` after its moment: said where the update with the card asks for it. */
 export type Shown = {
   t: "shown";
   game: number;
@@ -764,7 +764,8 @@ export type TableView = {
  * What has happened, to be shown at `show_at_us` on the room's clock and in order; 0 is at once.
  *
  * `n` counts the updates of a room: a gap means that something was missed, and the phone joins again. A part that
- * has not changed is null. The events belong to the game whose state after them is `view`.
+ * has not changed is null. The events belong to the game whose state after them is `view`. Where `say_shown` is false
+ * no hand on its card will be judged, and nobody needs to hear that the card is painted.
  */
 export type Update = {
   t: "update";
@@ -775,6 +776,7 @@ export type Update = {
   verdict: Verdict | null;
   question: Question | null;
   table: TableView | null;
+  say_shown: boolean;
 };
 
 /** The room's clock, in answer to `Sync`. */
