@@ -157,7 +157,8 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody listens there by now."""
     try:
         socket.create_connection(("127.0.0.1", port), 0.2).close()
     except OSError:
@@ -189,7 +190,7 @@ def running(contestant: Contestant, **environ: str) -> Iterator[tuple[int, int, 
             )
         try:
             deadline_s = time.monotonic() + 20
-            while not _listens(port):
+            while not listens(port):
                 if process.poll() is not None or time.monotonic() > deadline_s:
                     raise RuntimeError(f"{contestant.name} did not start:\n{(Path(folder) / 'server.log').read_text()}")
                 time.sleep(0.05)
