@@ -501,7 +501,8 @@ def _read(frame: bytes, kinds: dict[str, Any], limits: dict[str, int]) -> Any:
     tag = fields.get("t") if isinstance(fields, dict) else None
     kind = kinds.get(tag) if isinstance(tag, str) else None
     if kind is None:
-        raise Malformed(f"no such kind of message: {str(tag)[:40]!r}")
+        # What is no text may be nested so deep that it cannot be shown.
+        raise Malformed(f"no such kind of message: {tag[:40]!r}" if isinstance(tag, str) else "no kind of message")
     try:
         return msgspec.convert(fields, kind)
     except msgspec.ValidationError as wrong:
