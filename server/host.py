@@ -128,6 +128,7 @@ class Mailbox:
         self._stopped = False
         self._goodbye: tuple[int, str] | None = None
         self._asking: set[asyncio.Future[None]] = set()
+        self._joining: asyncio.Future[None] | None = None
         self._phones: dict[ConnId, Phone] = {}
         self._held: dict[ConnId, deque[tuple[int, int, bytes]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
@@ -150,20 +151,29 @@ class Mailbox:
     def hear(self, conn: ConnId, message: FromPhone, arrived_us: int) -> None:
         """A message has arrived."""
         if isinstance(message, Join) and message.key:
-            self._asking.add(task := asyncio.ensure_future(self._hear_join(conn, message, arrived_us)))
-            task.add_done_callback(self._asking.discard)
+            self._joining = asyncio.ensure_future(self._hear_join(conn, message, arrived_us, self._joining))
+            self._asking.add(self._joining)
+            self._joining.add_done_callback(self._asking.discard)
         else:
             self._post(Said(conn, message), arrived_us)
 
-    async def _hear_join(self, conn: ConnId, join: Join, arrived_us: int) -> None:
-        """Asks whose the key is before the room sees it: a person may have several devices."""
+    async def _hear_join(
+        self, conn: ConnId, join: Join, arrived_us: int, before: "asyncio.Future[None] | None"
+    ) -> None:
+        """Asks whose the key is before the room sees it: a person may have several devices.
+
+        Those who join are seen in the order in which they came, however long each look-up takes: a line that has died
+        unnoticed must not take the seat from the one that came after it.
+        """
+        person = ""
         try:
             person = await self._store.person_of(hashlib.sha256(join.key.encode()).hexdigest())
         except StoreDown as down:
             log.warning("room %s: a person cannot be looked up: %s", self.room.code, down)
             if (phone := self._phones.pop(conn, None)) is not None:
                 phone.hang_up(Closing.STORE_DOWN, "the score book does not answer: try again in a moment")
-            return
+        if before is not None:
+            await asyncio.wait((before,))
         if conn in self._phones:  # and not a socket that has gone meanwhile, whose seat would stay with a ghost
             self._post(Said(conn, join, person), arrived_us)
 
