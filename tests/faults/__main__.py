@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults import deployed, dropped, games, killed, results, stalled, suite
+from tests.faults import deployed, dropped, fuzzed, games, killed, results, stalled, suite, worlds
 from tests.faults.figure import Figure
 
 ROWS: dict[int, Callable[[Path, bool], Figure]] = {
@@ -23,6 +23,8 @@ ROWS: dict[int, Callable[[Path, bool], Figure]] = {
     6: deployed.row,
     10: dropped.row,
     12: games.row,
+    13: worlds.row,
+    14: fuzzed.row,
     20: suite.row,
 }
 
