@@ -79,7 +79,7 @@ export const lobby = {
   rtt: fill("{ms} ms"),
   rttUnknown: "connection not measured yet",
   handicap: fill("Handicap of {name}"),
-  handicapHint: "Added to every hand of theirs, so that grown-ups can play children. Everyone sees it.",
+  handicapHint: "+ ms are a handicap, added to every hand, so that grown-ups can play children. Everyone sees it.",
   handicapOf: fill("handicap {ms} ms"),
   absent: "With wins here, not at the table now",
   lineGood: "good connection",
@@ -444,7 +444,7 @@ export const trouble = {
   unreachableText: "The game server does not answer. Trying again by itself; your seat and your cards are kept.",
   offline: "No network",
   offlineText: "This phone has no network just now. The table comes back by itself as soon as it has.",
-  busy: "The server is busy",
+  busy: "One moment",
   left: "You have left the table",
   leftText: "Your wins are kept under its code.",
 };

@@ -77,7 +77,8 @@ export default {
     rtt: "{ms} ms",
     rttUnknown: "conexión aún sin medir",
     handicap: "Hándicap de {name}",
-    handicapHint: "Se suma a cada mano suya, para que los mayores jueguen con los niños. Lo ven todos.",
+    handicapHint:
+      "+ ms es un hándicap que se suma a cada mano, para que los mayores jueguen con los niños. Lo ven todos.",
     handicapOf: "hándicap {ms} ms",
     absent: "Con victorias aquí, ahora fuera de la mesa",
     lineGood: "buena conexión",
@@ -443,7 +444,7 @@ export default {
     unreachableText: "El servidor no contesta. Se sigue intentando solo; tu sitio y tus cartas se guardan.",
     offline: "Sin red",
     offlineText: "Este móvil no tiene red ahora. La mesa vuelve sola en cuanto la tenga.",
-    busy: "El servidor está muy ocupado",
+    busy: "Un momento",
     left: "Has dejado la mesa",
     leftText: "Tus victorias se guardan con su código.",
   },

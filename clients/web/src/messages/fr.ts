@@ -77,7 +77,8 @@ export default {
     rtt: "{ms} ms",
     rttUnknown: "connexion pas encore mesurée",
     handicap: "Handicap de {name}",
-    handicapHint: "Ajouté à chacune de ses mains, pour que les grands jouent avec les petits. Tout le monde le voit.",
+    handicapHint:
+      "+ ms : un handicap ajouté à chaque main, pour que les grands jouent avec les petits. Tout le monde le voit.",
     handicapOf: "handicap {ms} ms",
     absent: "Des victoires ici, mais pas à la table",
     lineGood: "bonne connexion",
@@ -443,7 +444,7 @@ export default {
     unreachableText: "Le serveur ne répond pas. On réessaie tout seul ; ta place et tes cartes sont gardées.",
     offline: "Pas de réseau",
     offlineText: "Ce téléphone n’a pas de réseau pour l’instant. La table revient toute seule dès qu’il en a.",
-    busy: "Le serveur est très occupé",
+    busy: "Un instant",
     left: "Tu as quitté la table",
     leftText: "Tes victoires sont gardées sous son code.",
   },
