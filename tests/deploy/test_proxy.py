@@ -17,11 +17,16 @@ from tools.cluster import CONFIG, NODES, Proxy
 
 
 class Node:
-    """A server that answers with its name and the headers it got. `ready` is what it says to the proxy."""
+    """A server that answers with its name and the headers it got.
+
+    `ready` is what it says to the proxy; while it is `full` everything that people ask gets 503. `asked` counts that.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.ready = True
+        self.full = False
+        self.asked = 0
         self._port = 0
         self.start()
 
@@ -36,10 +41,15 @@ class Node:
 
         class Answers(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self.send_response(200 if node.ready or self.path != "/readyz" else 503)
+                well = node.ready if self.path == "/readyz" else not node.full
+                node.asked += self.path != "/readyz"
+                self.send_response(200 if well else 503)
                 self.end_headers()
                 headers = {name.lower(): text for name, text in self.headers.items()}
                 self.wfile.write(json.dumps({"node": node.name, "path": self.path, "headers": headers}).encode())
+
+            def do_POST(self) -> None:
+                self.do_GET()
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
                 pass
@@ -62,10 +72,13 @@ class House:
         self.proxy = Proxy(folder)
         self.proxy.start({name: node.port for name, node in self.nodes.items()})
 
-    def ask(self, path: str, headers: Mapping[str, str] | None = None, *, behind: bool = False) -> dict[str, Any]:
+    def ask(
+        self, path: str, headers: Mapping[str, str] | None = None, *, behind: bool = False, method: str = "GET"
+    ) -> dict[str, Any]:
         """What the node that was asked says."""
         url = self.proxy.url_behind if behind else self.proxy.url
-        with urllib.request.urlopen(urllib.request.Request(url + path, headers=dict(headers or {})), timeout=5) as it:
+        request = urllib.request.Request(url + path, headers=dict(headers or {}), method=method)
+        with urllib.request.urlopen(request, timeout=5) as it:
             said: dict[str, Any] = json.load(it)
             return said
 
@@ -152,6 +165,16 @@ def test_nobody_meets_a_node_that_has_just_died(house: House) -> None:
     wait_for(lambda: not house.proxy.uses("c"), "the proxy to see that it is gone")
     house.nodes["c"].start()
     house.accept("c")
+
+
+def test_a_table_is_made_where_there_is_place_for_it(house: House) -> None:
+    house.nodes["a"].full = house.nodes["b"].full = True
+    assert {house.ask("/api/tables", method="POST")["node"] for _ in range(9)} == {"c"}
+    # Nothing else is asked twice.
+    before = sum(node.asked for node in house.nodes.values())
+    status, _ = house.refusal("/n/a/ws/G00001")
+    assert (status, sum(node.asked for node in house.nodes.values())) == (503, before + 1)
+    house.nodes["a"].full = house.nodes["b"].full = False
 
 
 def test_where_somebody_comes_from_is_what_the_proxy_sees(house: House) -> None:
