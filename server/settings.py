@@ -166,7 +166,7 @@ class Settings:
     """Frames from one socket at once."""
     outbox_bytes: Annotated[int, Variable("SLAPJACK_OUTBOX_BYTES", _whole(16 * 1024, 16 * 1024 * 1024))] = 256 * 1024
     """What may wait for one socket before it is cut."""
-    join_timeout_s: Annotated[int, Variable("SLAPJACK_JOIN_TIMEOUT_S", _whole(1, 600))] = 8
+    join_timeout_s: Annotated[int, Variable("SLAPJACK_JOIN_TIMEOUT_S", _whole(1, 600))] = 7
     """How long a connection may take to send its request, and a socket to say who it is."""
 
 
