@@ -361,26 +361,21 @@ async def test_the_bot_of_twenty_lines_plays(jacks_soon: Served, tmp_path: Path)
             await process.wait()
 
 
-async def test_the_bot_file_of_the_documentation_plays(jacks_soon: Served, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(written_bot("docs/bots.md"), encoding="utf-8")
-    plays = find_bot(str(tmp_path / "mine.py"))
-    async with company(jacks_soon.url, "Ann") as (ann,), connect(jacks_soon.url, ann.table.code, name="Mine") as mine:
-        playing = asyncio.create_task(asyncio.wait_for(plays(mine), 30))
-        assert await wins_jacks(ann)
-        mine.quit()
-        await playing
-
-
-async def policy_plays(url: str, name: str) -> None:
-    async with company(url, "Ann") as (ann,), connect(url, ann.table.code, name=name) as bot:
+async def bot_plays(url: str, name: str) -> None:
+    async with company(url, "Ann") as (ann,), connect(url, ann.table.code, name=bot_name(name)) as bot:
         playing = asyncio.create_task(find_bot(name)(bot))
         assert await wins_jacks(ann), name
         bot.quit()
         await playing
 
 
-async def test_every_policy_plays(jacks_soon: Served) -> None:
-    await asyncio.gather(*(policy_plays(jacks_soon.url, name) for name in POLICIES))
+async def test_every_policy_plays_and_so_does_the_bot_file_of_the_documentation(
+    jacks_soon: Served, tmp_path: Path
+) -> None:
+    """All at the same time, since most of it is waiting."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(written_bot("docs/bots.md"), encoding="utf-8")
+    await asyncio.gather(*(bot_plays(jacks_soon.url, name) for name in [*POLICIES, str(mine)]))
 
 
 def test_the_page_of_bots_names_every_policy() -> None:

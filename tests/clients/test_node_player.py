@@ -84,8 +84,12 @@ def sleeping(player: Player) -> "asyncio.Task[None]":
     return asyncio.create_task(play(player, Mind(SLEEPY, Random(1))))
 
 
-@pytest.mark.parametrize("wire", ["json", "msgpack"])
-async def test_it_plays(server: Served, wire: str) -> None:
+async def test_it_plays_on_either_wire(server: Served) -> None:
+    """At two tables at the same time, since most of it is waiting."""
+    await asyncio.gather(plays(server, "json"), plays(server, "msgpack"))
+
+
+async def plays(server: Served, wire: str) -> None:
     """Joins, turns, wins every Jack with a believed reaction, and is told when the host removes it."""
     async with company(server.url, "Ann") as (ann,), seated(server, ann.table.code, wire) as program:
         ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
