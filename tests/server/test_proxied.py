@@ -39,3 +39,15 @@ def test_a_trusted_proxy_says_where_people_come_from(server: Served) -> None:
 def test_nobody_else_is_believed(server: Served) -> None:
     """Reliability 17."""
     assert statuses(server, "127.0.0.2", "203.0.113.101", "203.0.113.102", "127.0.0.1", "10.0.0.1") == [201, *[429] * 3]
+
+
+def test_a_trusted_proxy_says_whether_people_come_by_https(server: Served) -> None:
+    """Only then may a browser keep their secret for HTTPS alone."""
+
+    def cookie(proxy: str) -> str:
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=proxy)) as client:
+            headers = {"X-Forwarded-For": "203.0.113.201", "X-Forwarded-Proto": "https"}
+            return client.post(f"{server.url}/api/me", headers=headers).headers["set-cookie"].lower()
+
+    assert "; secure" in cookie("127.0.0.1")
+    assert "; secure" not in cookie("127.0.0.2")

@@ -41,6 +41,7 @@ def test_an_empty_variable_is_not_set() -> None:
             tuple(map(ipaddress.ip_network, ("127.0.0.1/32", "10.0.0.0/8", "::1/128"))),
         ),
         ("SLAPJACK_FSYNC", "always", "fsync", "always"),
+        ("SLAPJACK_LOG", "json", "log", "json"),
         ("SLAPJACK_MAX_SPECTATORS", "0", "max_spectators", 0),
     ],
 )
@@ -74,6 +75,7 @@ def test_what_is_set_is_used(variable: str, text: str, name: str, value: Any) ->
         ("SLAPJACK_TRUSTED_PROXIES", "localhost", "must be addresses or networks"),
         ("SLAPJACK_TRUSTED_PROXIES", "10.0.0.1/8", "must be addresses or networks"),
         ("SLAPJACK_FSYNC", "no", "must be everysec or always"),
+        ("SLAPJACK_LOG", "xml", "must be text or json"),
         ("SLAPJACK_MAX_TABLES", "0", "whole number from 1"),
     ],
 )
