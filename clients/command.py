@@ -25,7 +25,7 @@ from clients.bots import POLICIES, BadBot, Play, find_bot
 from clients.bots.files import bot_name
 from clients.bots.tournament import compete, distinct, in_columns
 from clients.sdk import NotAtTable, connect
-from clients.words import why_not
+from clients.words import counted, why_not
 from engine.rules import PRESETS, JudgeOf
 from server.__main__ import Commands, carry_out, command_line
 
@@ -230,7 +230,10 @@ def _tournament(commands: Commands) -> None:
         server = server_at(told.server) if told.server else ""
         lines = asyncio.run(compete(told.bots, rules, told.games, told.tables, server, _progress(told.games)))
         played = lines[0].games
-        print(f"{played} games of {preset.name}, by count after {told.cards} cards, at {told.tables} tables\n")
+        print(
+            f"{counted(played, 'game')} of {preset.name}, by count after {counted(told.cards, 'card')}, "
+            f"at {counted(told.tables, 'table')}\n"
+        )
         print(in_columns(lines))
         if played < told.games:
             raise Trouble(f"only {played} of {told.games} games could be played to their end")

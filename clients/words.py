@@ -42,6 +42,11 @@ def inert(text: str, most: int = 100) -> str:
     return "".join(kept) if len(kept) <= most else "".join(kept[: most - 1]).rstrip() + "…"
 
 
+def counted(number: int, what: str) -> str:
+    """So many of them, in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 REFUSALS: Mapping[str, str] = {
     Why.NOT_SEATED: "You are watching. Take a seat to play.",
     Why.NOT_HOST: "Only the host can do that.",

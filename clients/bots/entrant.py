@@ -5,6 +5,7 @@ game, 0 where another is the host. It ends when its input does. What goes wrong 
 """
 
 import asyncio
+import signal
 import sys
 from contextlib import suppress
 
@@ -40,8 +41,8 @@ async def _sit(server: str, code: str, name: str, plays: Play, rules: Rules, sea
                 raise RuntimeError("it has stopped playing")
             except Exception as wrong:
                 print(f"{name} left a table: {type(wrong).__name__}: {wrong}", file=sys.stderr, flush=True)
-                player.quit()
             finally:
+                player.quit()
                 if starting is not None:
                     starting.cancel()
     except NotAtTable as wrong:
@@ -60,4 +61,5 @@ async def _start(player: Player, rules: Rules, seats: int) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this, and the input ends then
     asyncio.run(enter(*sys.argv[1:]))

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from clients.terminal.seen import Seen
 from clients.terminal.words import card_name, cards, dealer_line, inert, ms
+from clients.words import counted
 from engine.cards import Card
 from engine.game import LandedCard, Status, Wait
 from server.protocol import Hand, Kind, Stage, TableSeat
@@ -68,7 +69,7 @@ def _state(seen: Seen, seat: TableSeat) -> list[tuple[str, str]]:
     words: list[tuple[str, str]] = []
     stack = seen.view.seats[seat.place] if seen.playing and seen.view is not None and seat.place is not None else None
     if stack is None:
-        words.append((f"{seat.wins} win{'' if seat.wins == 1 else 's'}", ""))
+        words.append((counted(seat.wins, "win"), ""))
     elif stack.status is Status.OUT:
         words.append(("out", "dim"))
     elif stack.status is Status.WAITING:

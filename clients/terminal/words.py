@@ -64,7 +64,7 @@ def inert(text: str, cells: int) -> str:
 
 def cards(number: int) -> str:
     """So many cards, in words."""
-    return "1 card" if number == 1 else f"{number} cards"
+    return words.counted(number, "card")
 
 
 def ms(us: int) -> str:

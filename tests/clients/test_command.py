@@ -252,7 +252,7 @@ def test_a_tournament_prints_its_table() -> None:
     ended = run("tournament", "sharp", "sharp", "--games", "1", "--tables", "1", "--cards", "3")
     assert ended.returncode == 0, ended.stderr
     lines = ended.stdout.splitlines()
-    assert lines[0] == "1 games of Standard, by count after 3 cards, at 1 tables"
+    assert lines[0] == "1 game of Standard, by count after 3 cards, at 1 table"
     assert lines[2].startswith("bot      games  wins")
     assert sorted(line.split()[0] for line in lines[3:]) == ["Sharp", "Sharp"]
     assert ended.stderr == ""
