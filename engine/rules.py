@@ -115,6 +115,10 @@ class Rules(Value):
         rule, name = ("R20", "Duel") if self.game is GameName.DUEL else ("R21", "War")
         return (Conflict(rule, f"{name} is for exactly 2 seats, not for {seats}."),)
 
+    def slap_ranks(self) -> str:
+        """The ranks of which every card may be slapped, the Jack's first (R11)."""
+        return "J" + "".join(rank for switch, rank in RANKS_TOO.items() if getattr(self, switch))
+
     def in_force(self) -> "Rules":
         """The rules as they are played: Duel puts its own in place of what it fixes (R20)."""
         return msgspec.structs.replace(self, **_DUEL) if self.game is GameName.DUEL else self
@@ -122,8 +126,11 @@ class Rules(Value):
 
 STANDARD = Rules()
 
+RANKS_TOO = {"queens": "Q"}
+"""The switches by which every card of a rank may be slapped as well as the Jacks, and that rank (R11)."""
+
 _DUEL = {
-    "queens": False,
+    **dict.fromkeys(RANKS_TOO, False),
     "doubles": True,
     "sandwiches": True,
     "won_pile": WonPile.SHUFFLE_IN,
@@ -153,7 +160,7 @@ SWITCHES = {
 """One plain sentence for every field of `Rules`."""
 
 _SLAP_SWITCHES = (
-    "queens",
+    *RANKS_TOO,
     "doubles",
     "sandwiches",
     "won_pile",

@@ -373,7 +373,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         if rules.game is GameName.DUEL and not all(stacks):
             return False
         return (
-            (rules.queens and rank == "Q")
+            rank in rules.slap_ranks()
             or (rules.doubles and len(landed) >= 1 and landed[-1].face[0] == rank)
             or (rules.sandwiches and len(landed) >= 2 and landed[-2].face[0] == rank)
         )

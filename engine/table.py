@@ -43,5 +43,5 @@ def deal(
 
 def laid_out(rules: Rules) -> tuple[Card, ...]:
     """The cards that are shown to everybody before the deal, if any (R17)."""
-    ranks = [rank for rank in reversed(RANKS) if rank == "J" or (rank == "Q" and rules.queens)]
+    ranks = [rank for rank in reversed(RANKS) if rank in rules.slap_ranks()]
     return tuple(Card(rank + suit) for rank in ranks for suit in SUITS) if rules.show_jacks else ()

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NewType, Union, get_args, get_origin
 import msgspec
 
 from engine.game import AnyEvent, Reason
-from engine.rules import PRESETS, SWITCHES
+from engine.rules import PRESETS, RANKS_TOO, SWITCHES
 from server import protocol
 
 TARGET = Path(__file__).parent.parent / "clients" / "web" / "src" / "lib" / "wire.ts"
@@ -38,6 +38,7 @@ CONSTANTS: dict[str, Any] = {
     "EMOJIS": get_args(protocol.Emoji),
     "SWITCHES": SWITCHES,
     "PRESETS": PRESETS,
+    "RANKS_TOO": RANKS_TOO,
 }
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 

@@ -13,7 +13,7 @@ def is_slap_card(view: GameView, rules: Rules) -> bool:
     if ranks[0] == "J" or view.empty is not None:
         return ranks[0] == "J"
     return (
-        (rules.queens and ranks[0] == "Q")
+        ranks[0] in rules.slap_ranks()
         or (rules.doubles and ranks[0] in ranks[1:2])
         or (rules.sandwiches and ranks[0] in ranks[2:3])
     )

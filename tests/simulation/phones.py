@@ -237,8 +237,7 @@ def is_slap_card(rules: Rules, faces: list[str]) -> bool:
     """Whether the last of these landed cards may be slapped (R11)."""
     ranks = [face[0] for face in faces]
     return (
-        ranks[-1] == "J"
-        or (rules.queens and ranks[-1] == "Q")
+        ranks[-1] in rules.slap_ranks()
         or (rules.doubles and ranks[-2:-1] == ranks[-1:])
         or (rules.sandwiches and len(ranks) > 2 and ranks[-3] == ranks[-1])
     )

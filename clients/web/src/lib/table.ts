@@ -2,6 +2,7 @@
 
 import {
   MAX_SEATS,
+  RANKS_TOO,
   type AnyEvent,
   type GameView,
   type LandedCard,
@@ -92,6 +93,12 @@ function toldApart(table: TableView): TableView {
 /** Whether nobody else can sit down under these rules (R1, R20, R21). */
 export function isFull({ seats, rules }: TableView): boolean {
   return seats.length >= mostSeats(rules);
+}
+
+/** The ranks of which every card may be slapped, the Jack's first (R11). */
+export function slapRanks(rules: Rules): string[] {
+  const switches = Object.keys(RANKS_TOO) as (keyof typeof RANKS_TOO)[];
+  return ["J", ...switches.filter((name) => rules[name]).map((name) => RANKS_TOO[name])];
 }
 
 /** For how many these rules are. */

@@ -225,6 +225,10 @@ export const PRESETS = {
   }
 } as const;
 
+export const RANKS_TOO = {
+  "queens": "Q"
+} as const;
+
 export type Emoji = (typeof EMOJIS)[number];
 
 /**
