@@ -200,7 +200,8 @@ export class LiveTable {
       case "refused":
         if (message.of === "turn") this.turning = 0;
         if (message.of === "slap") this.hand = null;
-        this.note = { key: ++this.#keys, refused: message };
+        // A hand, or a turn, that comes when all is over: the result on the screen has told them.
+        if (message.reason !== "not_playing") this.note = { key: ++this.#keys, refused: message };
         break;
     }
   }

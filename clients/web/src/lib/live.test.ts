@@ -35,6 +35,14 @@ function atTable(view: Partial<GameView> = {}, table: Partial<TableView> = {}) {
 beforeEach(() => localStorage.clear());
 
 describe("a slap", () => {
+  it("that comes when the game is over is no mistake to be told of", () => {
+    const { live, socket } = atTable();
+    socket.hears({ t: "refused", of: "slap", reason: "not_playing", rule: "", detail: "" });
+    expect(live.note).toBeNull();
+    socket.hears({ t: "refused", of: "slap", reason: "out", rule: "R8", detail: "" });
+    expect(live.note).toMatchObject({ refused: { reason: "out" } });
+  });
+
   it("R4: names the card that was seen and the time since it was painted, both on the phone's own clock", () => {
     const { world, live, socket, turned } = atTable();
     turned(1, "JS", 400);
