@@ -192,7 +192,7 @@ class Session:
         self._frames.clear()
         self._held.clear()
         self.dial_at_us = None
-        if self.error is not None or self.left:
+        if self.error is not None or (self.left and (was_online or not self.key)):
             return
         if code in FINAL:
             self.error = FINAL[code](reason or FINAL[code].__doc__)

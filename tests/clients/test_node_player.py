@@ -15,7 +15,8 @@ from clients.bots import Mind, Policy, play
 from clients.bots.mind import QUICKEST_MS
 from clients.sdk import Player, connect, create_table
 from engine.rules import Rules
-from server.protocol import Closing, Lock, Remove, SetRules, Stage
+from server.protocol import Closing, Join, Lock, Remove, SetRules, Stage
+from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
 from tests.support.serving import ROOT, Served, served
@@ -64,11 +65,11 @@ class Program:
 
 
 @asynccontextmanager
-async def seated(server: Served, code: str, wire: str) -> AsyncIterator[Program]:
+async def seated(url: str, code: str, wire: str) -> AsyncIterator[Program]:
     if wire == "msgpack" and not MSGPACK.is_dir():
         pytest.skip("needs the page's packages: make web")
     process = await asyncio.create_subprocess_exec(
-        *("node", "--experimental-websocket", "--no-warnings", str(PROGRAM), server.url, code, "Nod", wire),
+        *("node", "--experimental-websocket", "--no-warnings", str(PROGRAM), url, code, "Nod", wire),
         stdout=asyncio.subprocess.PIPE,
     )
     try:
@@ -91,7 +92,7 @@ async def test_it_plays_on_either_wire(server: Served) -> None:
 
 async def plays(server: Served, wire: str) -> None:
     """Joins, turns, wins every Jack with a believed reaction, and is told when the host removes it."""
-    async with company(server.url, "Ann") as (ann,), seated(server, ann.table.code, wire) as program:
+    async with company(server.url, "Ann") as (ann,), seated(server.url, ann.table.code, wire) as program:
         ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
         await ann.until(lambda p: len(p.table.seats) == 2)
         ann.start()
@@ -114,7 +115,7 @@ async def plays(server: Served, wire: str) -> None:
 
 async def test_it_comes_back_to_its_seat(mortal: Served) -> None:
     """P7: the server is killed in the middle of a game and started again."""
-    async with company(mortal.url, "Ann") as (ann,), seated(mortal, ann.table.code, "json") as program:
+    async with company(mortal.url, "Ann") as (ann,), seated(mortal.url, ann.table.code, "json") as program:
         ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
         await ann.until(lambda p: len(p.table.seats) == 2)
         assert not (await program.tells(has="welcome"))["back"]
@@ -131,15 +132,37 @@ async def test_it_comes_back_to_its_seat(mortal: Served) -> None:
         await turning
 
 
+async def test_it_follows_its_table_to_another_server() -> None:
+    """P16."""
+
+    async def elsewhere(table: scripted.Table) -> None:
+        await table.hear(Join)
+        await table.close(Closing.MOVED, "node-2")
+
+    async def here(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.close(1012)
+
+    async def again(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.close(Closing.REMOVED)
+
+    table = scripted.Table(elsewhere, here, again)
+    async with scripted.at(table) as url, seated(url, "K7WQ2M", "msgpack") as program:
+        assert await program.ends() == 0
+    assert table.paths == ["/ws/K7WQ2M", "/n/node-2/ws/K7WQ2M", "/ws/K7WQ2M"]
+    assert [message.key for message in table.heard if isinstance(message, Join)] == ["", "", "secret"]
+
+
 async def test_it_is_told_why_not(server: Served) -> None:
     """P4, P5."""
-    async with seated(server, "222222", "json") as program:
+    async with seated(server.url, "222222", "json") as program:
         assert (await program.tells(has="closed"))["closed"] == Closing.NO_SUCH_TABLE
         assert await program.ends() == 1
     code = await create_table(server.url)
     async with connect(server.url, code, name="Ann") as ann:
         ann.say(Lock(True))
         await ann.until(lambda p: p.table.locked)
-        async with seated(server, code, "json") as program:
+        async with seated(server.url, code, "json") as program:
             assert await program.tells(has="refused") == {"refused": "join", "reason": "table_locked"}
             assert await program.ends() == 1

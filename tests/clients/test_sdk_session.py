@@ -337,6 +337,17 @@ def test_who_quits_without_a_socket_says_so_on_the_way_back() -> None:
     assert phone.session.error is None
 
 
+def test_who_has_quit_follows_the_table_to_say_so_if_there_is_a_seat_to_give_up() -> None:
+    """P16."""
+    phone = Phone().join().close(GONE)
+    phone.session.say(Quit())
+    phone.open().close(Closing.MOVED, "node-2")
+    assert phone.session.dial_at_us is not None
+    newcomer = Phone().open()
+    newcomer.session.say(Quit())
+    assert newcomer.close(Closing.MOVED, "node-2").session.dial_at_us is None
+
+
 def test_the_tables_judge_points_while_there_is_something_to_judge() -> None:
     """R18."""
     question = Question(id=7, game=1, nth=1, seats=(Seat(1), Seat(0)), hands=(), until_us=0)

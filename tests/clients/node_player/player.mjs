@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 
 const [server, code, name, wire] = process.argv.slice(2);
-const table = `${server.replace(/^http/, "ws")}/ws/${code}`;
+const origin = server.replace(/^http/, "ws");
 
 const REACTION_MS = 260;
 const TURN_MS = 400;
@@ -14,6 +14,10 @@ const LONGEST_HOLD_MS = 1000; // P9
 const FIRST_PAUSE_MS = 250; // P7
 const LONGEST_PAUSE_MS = 5000;
 const SYNC_MS = 2500; // P8
+const RESTARTS = 1012; // P16
+const RESTARTS_MS = 200;
+const MOVED = 4307;
+const MOST_HOPS = 3;
 // P4: after these a client does not come back.
 const FINAL = new Set([4400, 4403, 4404, 4409, 4410, 4426, 4429]);
 
@@ -28,11 +32,13 @@ const tell = (what) => console.log(JSON.stringify(what));
 
 let socket, key, seat, lastN, best, shown, painted, syncing, whole;
 let pauseMs = FIRST_PAUSE_MS;
+let [node, hops] = ["", 0];
 
 function dial() {
   // P6, P8: what was known of the count and of the clock belonged to the last socket.
   [lastN, best, whole] = [null, null, true];
   [shown, painted] = [{ table: null, view: null }, new Map()];
+  const table = `${origin}${node && `/n/${node}`}/ws/${code}`;
   socket = wire === "json" ? new WebSocket(table, ["slapjack.json"]) : new WebSocket(table);
   socket.binaryType = "arraybuffer";
   socket.onopen = () => say({ t: "join", name, face: "🐢", key: key ?? "" });
@@ -47,7 +53,13 @@ function lost(code, reason) {
   clearInterval(syncing);
   tell({ closed: code, reason });
   if (FINAL.has(code)) process.exit(code === 4410 ? 0 : 1);
-  setTimeout(dial, pauseMs * (0.5 + Math.random() / 2));
+  if (code === MOVED && hops < MOST_HOPS && /^[a-z0-9-]{1,32}$/.test(reason)) {
+    [node, hops] = [reason, hops + 1];
+    return dial();
+  }
+  [node, hops] = ["", 0];
+  const atOnce = code === RESTARTS && pauseMs === FIRST_PAUSE_MS;
+  setTimeout(dial, atOnce ? RESTARTS_MS * Math.random() : pauseMs * (0.5 + Math.random() / 2));
   pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
 }
 
