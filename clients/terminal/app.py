@@ -38,6 +38,7 @@ REPEAT_S = 0.08
 STALE_US = 1_000_000
 FLASH_S = 0.15
 NOTE_S = 4.0
+CLAIM_S = 30.0
 TICK_S = 0.25
 
 
@@ -258,6 +259,11 @@ class Table(Sized):
         top, top_before = self._top(self.seen), self._top(before)
         if top != top_before or update.verdict is not None:
             self._hand_down = False
+        if self.seen.seat is not None and self.seen.seat.host:
+            known = {seat.id for seat in before.seats if seat.claimed}
+            for seat in self.seen.seats:
+                if seat.claimed and seat.id not in known:
+                    self._say(f"Somebody says that {inert(seat.name, 20)}'s seat is theirs: M to answer", for_s=CLAIM_S)
         mine = any(isinstance(e, PileWon | WrongSlap) and e.seat == self.seen.place for e in update.events)
         began = self.seen.playing and not before.playing
         if mine or began or (self.seen.my_turn and not before.my_turn) or (update.question and not before.question):

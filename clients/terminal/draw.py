@@ -82,7 +82,7 @@ def _state(seen: Seen, seat: TableSeat) -> list[tuple[str, str]]:
         words += [("ready", "italic")] if seat.place in seen.view.ready else []
     words += [(f"+{seat.handicap_ms} ms", "dim")] if seat.handicap_ms else []
     words += [("host", "dim")] if seat.host and stack is None else []
-    words += [("away", "italic")] if seat.away else []
+    words += [("claimed", "reverse")] if seat.claimed else [("away", "italic")] if seat.away else []
     if stack is None and seat.kind is Kind.COMPUTER:
         words.append((f"· computer, {seat.reaction_ms} ms", "dim"))
     if stack is None and seat.tally is not None and seat.tally.slaps:

@@ -5,7 +5,9 @@ from clients.terminal.words import inert
 from engine.rules import PRESETS
 from server.protocol import (
     AddComputer,
+    Claim,
     EndGame,
+    GiveSeat,
     Hold,
     Kind,
     Lock,
@@ -34,6 +36,12 @@ def choices(seen: Seen, name: str, face: str) -> list[tuple[str, Message]]:
         told.append(("Take a seat", Sit(name=name, face=face)))
     if seat is not None and seat.host:
         told += _hosts(seen)
+    elif seat is None or seat.place is None:
+        told += [
+            (f"I have lost my key: {inert(each.name, 20)} is my seat", Claim(each.id))
+            for each in seen.seats
+            if each.away and each.kind is Kind.PERSON and each.id != seen.me
+        ]
     if seat is not None:
         told.append(("Leave the table for good: your cards go under the pile, your wins stay", Quit()))
     return told
@@ -43,6 +51,10 @@ def _hosts(seen: Seen) -> list[tuple[str, Message]]:
     table = seen.table
     assert table is not None
     told: list[tuple[str, Message]] = []
+    for each in seen.seats:
+        if each.claimed:
+            told.append((f"Let the one who says so have {inert(each.name, 20)}'s seat", GiveSeat(each.id, True)))
+            told.append((f"Keep {inert(each.name, 20)}'s seat", GiveSeat(each.id, False)))
     if table.stage is Stage.PLAYING:
         told.append(("Go on with the game", Pause(False)) if table.paused else ("Pause the game", Pause(True)))
         told.append(("End the game now and count the cards", EndGame()))

@@ -48,6 +48,8 @@ from engine.game import (
 )
 from engine.rules import PRESETS, GameName, Rules
 from server.protocol import (
+    Claim,
+    GiveSeat,
     Hand,
     Hold,
     Kind,
@@ -505,6 +507,23 @@ def test_the_menu_offers_what_the_table_would_do() -> None:
         "End the game now and count the cards",
         "Open the table to newcomers",
     ]
+
+
+def test_whoever_has_lost_their_key_may_say_so_and_the_host_answers() -> None:
+    """R28."""
+    lobby = seen(stage=Stage.LOBBY, seats=3)
+    assert lobby.table is not None
+    seats = (a_seat(0), replace(a_seat(1), place=None), a_seat(2, name="Ben", away=True))
+    away = replace(lobby, table=replace(lobby.table, seats=seats))
+    for claimer in (None, SeatId("s1")):
+        assert ("I have lost my key: Ben is my seat", Claim(SeatId("s2"))) in choices(replace(away, me=claimer), "", "")
+    assert Claim not in kinds(away)
+    claimed = replace(lobby, table=replace(lobby.table, seats=(*seats[:2], replace(seats[2], claimed=True))))
+    assert choices(claimed, "", "")[:2] == [
+        ("Let the one who says so have Ben's seat", GiveSeat(SeatId("s2"), True)),
+        ("Keep Ben's seat", GiveSeat(SeatId("s2"), False)),
+    ]
+    assert draw.players(claimed).plain.endswith("claimed")
 
 
 def test_nobody_is_asked_to_remove_themselves() -> None:
