@@ -15,7 +15,7 @@ from tests.support.serving import ROOT
 
 def test_the_version_stands_in_one_place_and_the_changelog_begins_with_it() -> None:
     changes = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
-    assert [change for change in changes if change != "Unreleased"][0] == __version__
+    assert next(change for change in changes if change != "Unreleased") == __version__
     assert WheelBuilder(str(ROOT)).metadata.version == __version__
     assert "version" not in json.loads((ROOT / "clients" / "web" / "package.json").read_text("utf-8"))
 

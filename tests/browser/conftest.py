@@ -30,7 +30,9 @@ def chromium() -> Iterator[Browser]:
     binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert binary, "no Chromium on this machine: make test installs it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=binary, args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=binary, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
+        )
         yield browser
         browser.close()
 
@@ -49,7 +51,7 @@ def phone(chromium: Browser, server: Served, capsys: pytest.CaptureFixture[str])
     phones: list[Phone] = []
 
     def hand_out(name: str) -> Phone:
-        phones.append(Phone(chromium, server, name, SCREENS))
+        phones.append(Phone(chromium, server.url, name, SCREENS))
         return phones[-1]
 
     yield hand_out

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, expect
 
-from tests.support.serving import Served
-
 TIMEOUT_MS = 30_000
 OFFLINE = re.compile(r"WebSocket connection to|net::ERR_|WebSocket is already in CLOSING")
 """What Chromium itself says when the server or the network is gone, as it is meant to be in these tests."""
@@ -37,20 +35,28 @@ class Seen:
 
 
 class Phone:
-    """One browser context with one page in it."""
+    """One browser context with one page in it; another size makes it a tablet, or a television."""
 
-    def __init__(self, browser: Browser, server: Served, name: str, screens: Path) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        url: str,
+        name: str,
+        screens: Path,
+        size: tuple[int, int] = (390, 844),
+        sharpness: int = 2,
+    ) -> None:
         self.name = name
         self.problems: list[str] = []
         self.shots: list[str] = []
         self._screens = screens
         self.context = browser.new_context(
-            viewport={"width": 390, "height": 844},
-            device_scale_factor=2,
+            viewport={"width": size[0], "height": size[1]},
+            device_scale_factor=sharpness,
             is_mobile=True,
             has_touch=True,
             locale="en-GB",
-            base_url=server.url,
+            base_url=url,
         )
         self.context.set_default_timeout(TIMEOUT_MS)
         self.page = self.context.new_page()
@@ -111,7 +117,11 @@ class Phone:
     def turn(self) -> None:
         """A tap on one's own stack, once it is one's turn."""
         self.page.wait_for_function(f"() => {{ const now = ({LOOK})(); return now.over || now.mine; }}")
-        own = self.page.locator("button.own").bounding_box()
+        self.tap_own_stack()
+
+    def tap_own_stack(self) -> None:
+        """A tap on one's own stack, while there is one."""
+        own = self.page.evaluate("() => document.querySelector('button.own')?.getBoundingClientRect().toJSON()")
         if own is not None:
             self.page.touchscreen.tap(own["x"] + own["width"] / 2, own["y"] + own["height"] / 2)
 

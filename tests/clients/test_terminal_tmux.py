@@ -4,11 +4,7 @@ Waits for conditions on another process's screen. The screens are kept with the 
 """
 
 import asyncio
-import os
-import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -19,7 +15,8 @@ from clients.sdk import Player, connect, create_table
 from engine.rules import Rules
 from server.protocol import Remove, SetRules, Stage
 from tests.clients.jacks_soon import EARLY
-from tests.support.serving import ROOT, Served, served, wait_for
+from tests.support.serving import ROOT, Served, served
+from tests.support.terminal import Tmux
 
 OUTPUT = ROOT / "test-output" / "terminal"
 HOSTILE = "Eve \x1b[2J\x1b]0;owned\x07[red]"
@@ -31,53 +28,6 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("jacks_soon"), module="tests.clients.jacks_soon") as running:
         yield running
-
-
-class Tmux:
-    """A terminal of its own, with a shell in it that ends by telling the exit code."""
-
-    def __init__(self, folder: Path, columns: int, lines: int) -> None:
-        self._socket = str(folder / "tmux.sock")
-        self._size = ("-x", str(columns), "-y", str(lines))
-        self._environ = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
-
-    def ask(self, *words: str) -> str:
-        asked = ("tmux", "-S", self._socket, "-f", "/dev/null", *words)
-        told = subprocess.run(asked, capture_output=True, env=self._environ, timeout=30, check=False)
-        return told.stdout.decode(errors="replace")
-
-    def run(self, *words: str) -> None:
-        """Runs the command `slapjack` in it."""
-        command = shlex.join((sys.executable, "-m", "clients.command", *words))
-        self.ask("new-session", "-d", "-s", "table", *self._size, f"cd {ROOT}; {command}; echo exit=$?; cat")
-
-    def press(self, *keys: str) -> None:
-        self.ask("send-keys", "-t", "table:0", *keys)
-
-    def screen(self) -> str:
-        return self.ask("capture-pane", "-p", "-t", "table:0")
-
-    def reads(self, text: str) -> str:
-        """The screen, once that stands on it."""
-        try:
-            wait_for(lambda: text in self.screen(), f"{text!r} on the screen")
-        except AssertionError:
-            raise AssertionError(f"{text!r} is not on the screen:\n{self.screen()}") from None
-        return self.screen()
-
-    def look_away(self) -> None:
-        """Has another window in front, so that a bell is noted."""
-        self.ask("set-option", "-g", "bell-action", "any")
-        self.ask("new-window", "-t", "table:9", "cat")
-
-    def has_rung(self) -> bool:
-        """Whether the bell has rung since."""
-        return self.ask("display-message", "-p", "-t", "table:0", "#{window_bell_flag}").strip() == "1"
-
-    def keep(self, name: str) -> None:
-        """Keeps the screen, with its colours, to be looked at."""
-        OUTPUT.mkdir(parents=True, exist_ok=True)
-        (OUTPUT / f"{name}.ansi").write_text(self.ask("capture-pane", "-p", "-e", "-t", "table:0"), encoding="utf-8")
 
 
 @pytest.fixture
@@ -96,7 +46,7 @@ async def test_a_game_in_a_terminal(server: Served, tmux: Tmux) -> None:
         await eve.until(lambda p: len(p.table.seats) == 2)
         # In threads, so that the client here goes on answering its pings.
         assert "Eve [2J]0;owned[red]" in await asyncio.to_thread(tmux.reads, "starts the game.")
-        tmux.keep("lobby")
+        tmux.keep(OUTPUT / "lobby.ansi")
         tmux.look_away()
         eve.start()
         await eve.until(lambda p: p.view)
@@ -108,12 +58,12 @@ async def test_a_game_in_a_terminal(server: Served, tmux: Tmux) -> None:
                 await asyncio.to_thread(tmux.press, "Enter")
             await eve.until(partial(_has_turned, eve.view.turned + 1))
         await asyncio.to_thread(tmux.reads, "JACK")
-        tmux.keep("jack")
+        tmux.keep(OUTPUT / "jack.ansi")
         assert tmux.has_rung()
         await asyncio.to_thread(tmux.press, "Space")
         await eve.until(lambda p: p.table.stage is Stage.BREAK)
         screen = await asyncio.to_thread(tmux.reads, "Photo finish")
-        tmux.keep("between")
+        tmux.keep(OUTPUT / "between.ansi")
         assert "You win the game!" in screen
         eve.say(Remove(eve.table.seats[1].id))
         screen = await asyncio.to_thread(tmux.reads, "exit=1")
@@ -148,6 +98,6 @@ def test_what_cannot_be_played_is_said_in_a_line(
 def test_q_ends_it_in_peace(server: Served, tmux: Tmux) -> None:
     tmux.run("play", "--guest", "--server", server.url)
     tmux.reads("Your name")
-    tmux.keep("home")
+    tmux.keep(OUTPUT / "home.ansi")
     tmux.press("C-c")
     tmux.reads("exit=0")
