@@ -436,7 +436,7 @@ class OwnTable(Table):
         self.code = ""
         self.keys: list[str] = []
         self._welcomes: dict[Phone, asyncio.Future[Heard]] = {}
-        self._places: dict[int, Phone] = {}
+        self._seated: dict[int, str] = {}
         self._ids: dict[str, Phone] = {}
         self._painting: tuple[int, int] = (0, 0)
 
@@ -460,6 +460,9 @@ class OwnTable(Table):
         self.code = code
         for number, key in enumerate(keys):
             await self._join(Join(f"Phone {number}", "🙂", key))
+        if self._view is not None and self._view.wait == "turn":
+            self._nth = self._view.turned
+            self._later(CARD_S)
 
     async def _join(self, join: Join) -> None:
         phone = await self._dial(f"/ws/{self.code}")
@@ -505,9 +508,7 @@ class OwnTable(Table):
     def _update(self, told: Heard, phone: Phone, payload: bytes, arrived_s: float) -> None:
         if told.table is not None:
             self._stage, self._game = told.table.stage, told.table.game
-            self._places = {
-                p.place: self._ids[p.id] for p in told.table.seats if p.place is not None and p.id in self._ids
-            }
+            self._seated = {person.place: person.id for person in told.table.seats if person.place is not None}
         if told.n <= self._n:
             # The whole table, for somebody who has just come; or a card that the next one has overtaken.
             if told.events:
@@ -532,8 +533,7 @@ class OwnTable(Table):
         elif view.turned == 0 and view.wait == "turn":
             self._nth, self._due_s = 0, arrived_s
             self._later(CARD_S)
-        elif view.wait == "turn" and (told.verdict is not None or not self._nth):
-            # The pile has been won; or everybody has come back in the middle of a game.
+        elif told.verdict is not None and view.wait == "turn":
             self._nth = view.turned
             self._later(AFTER_JACK_S)
         if view.wait == "over":
@@ -572,11 +572,11 @@ class OwnTable(Table):
     def _turn(self, nth: int) -> None:
         view = self._view
         if view is not None and view.turners:
-            self._say(self._places[view.turners[0]], DoTurn(self._game, nth, 400_000))
+            self._say(self._ids[self._seated[view.turners[0]]], DoTurn(self._game, nth, 400_000))
 
     def _slap(self, seat: int, nth: int, reaction_s: float) -> None:
         reaction_us = round(self.now_s() * 1e6) - self._painting[1]
-        self._say(self._places[seat], DoSlap(self._game, nth, reaction_us))
+        self._say(self._ids[self._seated[seat]], DoSlap(self._game, nth, reaction_us))
 
 
 # --- all of them -------------------------------------------------------------------------------------------------

