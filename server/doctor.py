@@ -93,7 +93,9 @@ def _port(port: int, serving: str | None, listen: Callable[[int], list[socket.so
 def _page() -> Finding:
     if (PAGE / "index.html").is_file():
         return Finding(True, "page", "is built")
-    return Finding(False, "page", "has not been built: phones would see nothing", "`make web` builds it, or install it again")
+    return Finding(
+        False, "page", "has not been built: phones would see nothing", "`make web` builds it, or install it again"
+    )
 
 
 def _addresses(settings: Settings, serving: str | None) -> Iterator[Finding]:

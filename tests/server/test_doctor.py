@@ -71,6 +71,13 @@ async def test_a_folder_that_is_none(tmp_path: Path) -> None:
     assert "SLAPJACK_DATA" in finding.advice
 
 
+async def test_a_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    finding = await look_at_store(settings(tmp_path))
+    assert (finding.good, finding.told) == (False, f"cannot write to {tmp_path}")
+    assert "SLAPJACK_DATA" in finding.advice
+
+
 async def test_no_server_to_keep_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise NoServerBinary("no store: install redis-server")
