@@ -248,6 +248,28 @@ async def test_a_bot_is_called_what_one_likes_and_leaves_however_it_is_stopped(s
         assert await process.wait() == 0
 
 
+async def test_a_guest_whose_terminal_goes_away_leaves_no_seat_behind(server: Served) -> None:
+    ours, theirs = os.openpty()
+    asyncio.get_running_loop().add_reader(ours, lambda: os.read(ours, 65_536))
+    async with company(server.url, "Ann") as (ann,):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "clients.command", "play", f"{server.url}/t/{ann.table.code}"),
+            *("--name", "Robin", "--guest"),
+            cwd=ROOT,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        await ann.until(lambda p: [seat.name for seat in p.table.seats] == ["Ann", "Robin"])
+        process.send_signal(signal.SIGHUP)
+        await ann.until(lambda p: len(p.table.seats) == 1)
+        assert await asyncio.wait_for(process.wait(), TIMEOUT_S) == 0
+    asyncio.get_running_loop().remove_reader(ours)
+    os.close(ours)
+    os.close(theirs)
+
+
 def test_a_tournament_prints_its_table() -> None:
     ended = run("tournament", "sharp", "sharp", "--games", "1", "--tables", "1", "--cards", "3")
     assert ended.returncode == 0, ended.stderr
