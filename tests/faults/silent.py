@@ -1,0 +1,85 @@
+"""Row 16: thousands who open a connection and say nothing, or not who they are. Nobody waits for them; they go."""
+
+import asyncio
+import time
+from pathlib import Path
+
+from clients.sdk import create_table
+from server.protocol import Join, Welcome
+from tests.faults.figure import Figure, p99
+from tests.faults.wire import Wire, call, dial
+from tests.support.serving import Served
+
+JOINS_MS = 200.0
+GONE_S = 10.0
+BEGUN = (b"", b"GET / HT", b"POST /api/tables HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+AT_ONCE = 100
+
+
+async def lasted_s(wire: Wire) -> float:
+    """How long the server keeps somebody who says nothing."""
+    began_s = time.monotonic()
+    try:
+        while await wire.reader.read(65536):
+            pass
+    except ConnectionError:
+        pass
+    wire.drop()
+    return time.monotonic() - began_s
+
+
+async def crowd(url: str, code: str, silent: int, nameless: int) -> list[float]:
+    """So many of each come, and say nothing; how long each of them lasts."""
+
+    async def comes(nth: int) -> float:
+        async with gate:
+            if nth < nameless:
+                wire = await dial(url, f"/ws/{code}")
+            else:
+                wire = await call(url)
+                await wire.send(BEGUN[nth % len(BEGUN)])
+        return await lasted_s(wire)
+
+    gate = asyncio.Semaphore(AT_ONCE)
+    return list(await asyncio.gather(*(comes(nth) for nth in range(silent + nameless))))
+
+
+async def joins_ms(url: str, code: str) -> list[float]:
+    """How long it takes to come in and be told so, again and again until this is cancelled."""
+    took_ms: list[float] = []
+    try:
+        while True:
+            began_s = time.monotonic()
+            wire = await dial(url, f"/ws/{code}")
+            await wire.say(Join("Wim", "🦉", watch=True))
+            assert isinstance(await wire.hear(), Welcome)
+            took_ms.append((time.monotonic() - began_s) * 1000)
+            wire.drop()
+            await asyncio.sleep(0.02)
+    except asyncio.CancelledError:
+        return took_ms
+
+
+async def besieged(server: Served, silent: int, nameless: int, gone_s: float) -> Figure:
+    """The crowd comes, and meanwhile others join."""
+    code = await create_table(server.url)
+    joining = asyncio.create_task(joins_ms(server.url, code))
+    longest_s = max(await crowd(server.url, code, silent, nameless))
+    joining.cancel()
+    took_ms = await joining
+    text = (
+        f"{silent} silent and {nameless} nameless: a join among them takes {p99(took_ms):.0f} ms at p99 of "
+        f"{len(took_ms)}, and the last is gone after {longest_s:.1f} s"
+    )
+    return Figure(p99(took_ms) < JOINS_MS and longest_s <= gone_s and len(took_ms) > 20, text)
+
+
+def row(folder: Path, full: bool) -> Figure:
+    """All from one address; the short form does not wait as long for them."""
+    settings = {} if full else {"SLAPJACK_JOIN_TIMEOUT_S": "2"}
+    server = Served(folder, module="server", **settings)
+    server.start()
+    try:
+        return asyncio.run(besieged(server, *((2_000, 1_000, GONE_S) if full else (100, 50, GONE_S))))
+    finally:
+        server.stop()
