@@ -341,7 +341,7 @@ class Mailbox:
         """Whether the lease is over, as after a machine stood still: then nothing more is said, whatever is due."""
         late = not self._lease.holds(self._clock.now_us())
         if late and not self._stopped:
-            log.warning("room %s falls silent: the lease is over", self.room.code)
+            log.info("room %s falls silent: the lease is over", self.room.code)
             self.fall_silent()
         return late
 

@@ -12,15 +12,29 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults import deployed, dropped, fuzzed, games, killed, results, stalled, suite, worlds
+from tests.faults import (
+    asked,
+    deployed,
+    dropped,
+    fuzzed,
+    games,
+    killed,
+    results,
+    stalled,
+    suite,
+    woken,
+    worlds,
+)
 from tests.faults.figure import Figure
 
 ROWS: dict[int, Callable[[Path, bool], Figure]] = {
     1: killed.server_row,
+    2: woken.row,
     3: killed.store_row,
     4: stalled.row,
     5: results.row,
     6: deployed.row,
+    7: asked.row,
     10: dropped.row,
     12: games.row,
     13: worlds.row,

@@ -41,6 +41,6 @@ async def deployed(cluster: Cluster, url: str, tables: int, gap_s: float, exit_s
 
 def row(folder: Path, full: bool) -> Figure:
     """Three nodes behind the proxy."""
-    with Cluster(folder, **ROOMY) as cluster:
+    with Cluster(folder, ROOMY) as cluster:
         size = (200, GAP_S, EXIT_S) if full else (6, IN_TESTS_S, IN_TESTS_S)
         return asyncio.run(deployed(cluster, f"unix://{folder / 'redis.sock'}", *size))

@@ -57,7 +57,7 @@ async def server_killed(cluster: Cluster, url: str, tables: int, kills: int, wit
 
 def server_row(folder: Path, full: bool) -> Figure:
     """Two nodes behind the proxy, over a real Redis, which stays."""
-    with Cluster(folder, **ROOMY) as cluster:
+    with Cluster(folder, ROOMY) as cluster:
         for idle in ("b", "c"):
             cluster.drain(idle)
         size = (200, 20, RESUMES_S) if full else (3, 2, IN_TESTS_S)
