@@ -480,6 +480,8 @@ class Host:
                     log.warning("%s has a lease again", self.lease.node)
             except (StoreDown, BadRecord, TimeoutError) as wrong:
                 log.warning("%s cannot renew its lease: %s", self.lease.node, wrong)
+            except Exception:  # whatever it is, who no longer renews must not be taken for alive
+                log.exception("%s cannot renew its lease", self.lease.node)
             if self.lease.boot and not self.lease.holds(self._clock.now_us()):
                 node.lose()
                 for room in list(self._rooms.values()):

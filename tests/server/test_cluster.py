@@ -291,6 +291,29 @@ async def test_a_server_that_lost_its_lease_serves_again_under_another(world: Wo
 
 
 @in_a_world
+async def test_whatever_goes_wrong_with_a_renewal_ends_in_silence_and_is_tried_again(world: World) -> None:
+    _, a, b = await two(world)
+    ann = await world.joins(await a.open(await a.host.create()), "Ann")
+
+    async def wrong(after: str) -> tuple[list[str], str]:
+        raise KeyError(after)
+
+    whole = a.line.forgotten
+    a.line.forgotten = wrong  # type: ignore[method-assign]
+    a.line.down = True
+    await later(3)
+    a.line.down = False
+    await later(3)
+    assert ann.closed == SERVICE_RESTART
+    assert not a.host.lease.holds(world.clock.now_us())
+    a.line.forgotten = whole  # type: ignore[method-assign]
+    await later(5)
+    assert a.host.lease.holds(world.clock.now_us())
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
 async def test_a_lease_that_the_store_has_lost_is_over_at_once(world: World) -> None:
     store, a, b = await two(world)
     code = await a.host.create()
