@@ -1,6 +1,11 @@
-"""Row 2: a node is stopped for longer than its lease lasts, and then goes on. It appends nothing and says nothing."""
+"""Row 2: a node is stopped for longer than its lease lasts, and then goes on. It appends nothing and says nothing.
+
+What it had said when it was stopped may still leave it, as it might have been under way in the network for as long. It
+is told from what is said afterwards: no question that was put meanwhile is answered, and no card is new.
+"""
 
 import asyncio
+import random
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -12,12 +17,13 @@ import websockets
 from redis.asyncio import Redis
 from websockets.asyncio.client import ClientConnection
 
+from engine.game import CardTurned, Value
 from server.host import SERVICE_RESTART
-from server.protocol import Join, Welcome, read_from_server, write
+from server.protocol import Join, Message, Sync, Synced, Update, Welcome, read_from_server, write
 from server.store.nodes import lease_key
 from server.store.redis import RedisStore, table_keys
 from tests.faults.figure import Figure
-from tests.faults.playing import differences, playing
+from tests.faults.playing import cards_of, differences, playing
 from tests.support.serving import ROOMY, TIMEOUT_S
 from tools.cluster import Cluster
 
@@ -27,20 +33,39 @@ class Witness:
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
-        self.heard_s: list[float] = []
+        self._heard: list[tuple[float, Message]] = []
         self._listening = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
         with suppress(websockets.ConnectionClosed):
             while True:
-                await self._socket.recv()
-                self.heard_s.append(time.monotonic())
+                frame = await self._socket.recv()
+                assert isinstance(frame, bytes)
+                self._heard.append((time.monotonic(), read_from_server(frame)))
+
+    async def ask(self) -> None:
+        """Asks for the time."""
+        await self._socket.send(write(Sync(sent_us=1)))
 
     async def end(self) -> int | None:
         """Waits until the node has hung up, and gives the code."""
         async with asyncio.timeout(TIMEOUT_S):
             await asyncio.wait([self._listening])
         return self._socket.close_code
+
+    def heard_after(self, at_s: float) -> list[Message]:
+        """What has come since."""
+        return [message for heard_s, message in self._heard if heard_s > at_s]
+
+    def cards_after(self, at_s: float) -> set[tuple[int, int]]:
+        """The cards that were told of since, by game and number."""
+        cards, game = set(), 0
+        for heard_s, message in self._heard:
+            if isinstance(message, Update):
+                game = message.table.game if message.table is not None else game
+                turned = [event.nth for event in message.events if isinstance(event, CardTurned)]
+                cards |= {(game, nth) for nth in turned if heard_s > at_s}
+        return cards
 
 
 @asynccontextmanager
@@ -56,10 +81,19 @@ async def witness(url: str, code: str) -> AsyncIterator[Witness]:
         yield Witness(socket)
 
 
-async def woken(cluster: Cluster, url: str, tables: int, stops: int) -> tuple[int, list[str]]:
-    """Stops the node that has all the tables, again and again; gives how many were taken over, and what went wrong."""
+class Woken(Value):
+    """What came of it: tables taken over, frames that were on their way when a node was stopped, and what is wrong."""
+
+    taken: int
+    on_their_way: int
+    wrong: tuple[str, ...]
+
+
+async def woken(cluster: Cluster, url: str, tables: int, stops: int) -> Woken:
+    """Stops the node that has all the tables, again and again."""
     wrong: list[str] = []
-    taken = 0
+    taken = late = 0
+    luck = random.Random(2)
     async with Redis.from_url(url) as redis, RedisStore(url) as store, playing(cluster.url, tables) as party:
         codes = [table.told.code for table in party.tables]
         has, other = "a", "b"
@@ -67,26 +101,32 @@ async def woken(cluster: Cluster, url: str, tables: int, stops: int) -> tuple[in
         for _ in range(stops):
             async with AsyncExitStack() as there, AsyncExitStack() as here:
                 old = [await there.enter_async_context(witness(cluster.url_of(has), code)) for code in codes]
+                await asyncio.sleep(luck.uniform(0, 0.5))  # at whatever moment
                 cluster.nodes[has].signal(signal.SIGSTOP)
+                for each in old:
+                    await each.ask()
                 await gone(redis, lease_key(has))
                 # Whoever asks the other node has it take the table over.
                 for code in codes:
                     await here.enter_async_context(witness(cluster.url_of(other), code))
                 stands = [await entries(redis, code) for code in codes]
+                cards = [cards_of(await store.journal(code)) for code in codes]
                 taken += len(codes)
                 woken_s = time.monotonic()
                 cluster.nodes[has].signal(signal.SIGCONT)
-                for code, each, stood in zip(codes, old, stands, strict=True):
+                for code, each, stood, known in zip(codes, old, stands, cards, strict=True):
                     if (closing := await each.end()) != SERVICE_RESTART:
                         wrong.append(f"{code}: {has} hung up with {closing}")
-                    if said := len([at_s for at_s in each.heard_s if at_s > woken_s]):
-                        wrong.append(f"{code}: {has} said {said} things after it woke")
-                    if late := {entry for entry in await entries(redis, code) if entry < stood[-1]} - set(stood):
-                        wrong.append(f"{code}: {has} appended {late} after it woke")
+                    heard = each.heard_after(woken_s)
+                    late += len(heard)
+                    if any(isinstance(message, Synced) for message in heard) or each.cards_after(woken_s) - set(known):
+                        wrong.append(f"{code}: {has} spoke after it woke")
+                    if new := {entry for entry in await entries(redis, code) if entry < stood[-1]} - set(stood):
+                        wrong.append(f"{code}: {has} appended {new} after it woke")
                 await party.move_on(woken_s)
             has, other = other, has
         wrong += await differences(store, party)
-    return taken, wrong
+    return Woken(taken, late, tuple(wrong))
 
 
 async def gone(redis: "Redis", key: str) -> None:
@@ -109,7 +149,7 @@ def row(folder: Path, full: bool) -> Figure:
     """Two clusters side by side, for most of the time goes by in waiting for leases to end."""
     clusters, tables, stops = (2, 10, 25) if full else (1, 2, 2)
 
-    async def all_woken() -> list[tuple[int, list[str]]]:
+    async def all_woken() -> list[Woken]:
         return await asyncio.gather(
             *(woken(cluster, f"unix://{place}/redis.sock", tables, stops) for cluster, place in running)
         )
@@ -122,6 +162,10 @@ def row(folder: Path, full: bool) -> Figure:
             for idle in ("b", "c"):
                 running[-1][0].drain(idle)
         came = asyncio.run(all_woken())
-    taken, wrong = sum(each for each, _ in came), [what for _, each in came for what in each]
-    text = f"{clusters * stops} nodes stopped past their lease and woken, {taken} tables taken over: {len(wrong)} wrong"
+    taken, late = sum(each.taken for each in came), sum(each.on_their_way for each in came)
+    wrong = [what for each in came for what in each.wrong]
+    text = (
+        f"{clusters * stops} nodes stopped past their lease and woken, {taken} tables taken over: {len(wrong)} things "
+        f"appended or said afterwards, {late} frames had been on their way"
+    )
     return Figure(not wrong, "; ".join([text, *wrong[:3]]))
