@@ -104,6 +104,14 @@ webkit: .venv/develop.done .venv/node.done ## Join, turn, slap and reconnect in 
 playouts: .venv/develop.done ## Play many games against the rules, for ten minutes
 	$(python) -m tests.bench.playouts 600
 
+.PHONY: bench
+bench: .venv/develop.done ## Tables a core, against what people would pick instead: twelve minutes, better with nothing else running
+	$(python) -m tests.bench.speed
+
+.PHONY: bench-curves
+bench-curves: .venv/develop.done ## How costs grow, what a full server does and how soon it is there: seven minutes
+	$(python) -m tests.bench.curves
+
 .PHONY: bench-engine
 bench-engine: .venv/develop.done ## Time the engine
 	$(python) -m tests.bench.engine_speed

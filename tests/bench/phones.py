@@ -572,11 +572,16 @@ class OwnTable(Table):
     def _turn(self, nth: int) -> None:
         view = self._view
         if view is not None and view.turners:
-            self._say(self._ids[self._seated[view.turners[0]]], DoTurn(self._game, nth, 400_000))
+            self._move(view.turners[0], DoTurn(self._game, nth, 400_000))
 
     def _slap(self, seat: int, nth: int, reaction_s: float) -> None:
         reaction_us = round(self.now_s() * 1e6) - self._painting[1]
-        self._say(self._ids[self._seated[seat]], DoSlap(self._game, nth, reaction_us))
+        self._move(seat, DoSlap(self._game, nth, reaction_us))
+
+    def _move(self, place: int, move: Message) -> None:
+        """Unless that phone is not back yet."""
+        if (phone := self._ids.get(self._seated[place])) is not None:
+            self._say(phone, move)
 
 
 # --- all of them -------------------------------------------------------------------------------------------------

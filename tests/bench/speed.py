@@ -30,6 +30,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import uvloop
 from redis import Redis
@@ -382,6 +383,12 @@ def most_tables() -> int:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return (hard - 200) // PlainTable.seats
+
+
+def read_climb(kept: dict[str, Any]) -> Climb:
+    """What was written of one climb."""
+    few, many = (Row(**row) if row is not None else None for row in (kept["few"], kept["many"]))
+    return Climb(few, many, kept["capacity"], kept["bound"], [Row(**row) for row in kept["rows"]])
 
 
 # --- the report --------------------------------------------------------------------------------------------------
