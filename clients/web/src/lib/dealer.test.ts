@@ -58,6 +58,13 @@ describe("the dealer", () => {
     );
   });
 
+  it("R18: says that it was the table's word, where its hand was not the first", () => {
+    const events: AnyEvent[] = [{ event: "pile_won", seat: 0, nth: 1, cards: 3 }];
+    const verdict = { game: 1, nth: 1, winner: 0, hands: [hand(0, 403), hand(1, 400)], margin_us: -3_000, wait_us: 0 };
+    expect(line(events, 0, verdict)).toBe("The table’s word: you were first and take 3 cards.");
+    expect(line(events, 1, verdict)).toBe("The table’s word: Mia was first and takes 3 cards.");
+  });
+
   it("takes a turn for no hand: only another hand can be beaten by a margin", () => {
     const events: AnyEvent[] = [{ event: "pile_won", seat: 0, nth: 1, cards: 2 }];
     const hands = [hand(0, 174), hand(0, 800, { cover: true })];

@@ -52,6 +52,9 @@ function sentence(words: Words, table: Table, said: Said, event: AnyEvent, me: S
       if (margin === 0) {
         return event.seat === me ? say.lotYou(event.cards) : say.lot({ name: name(event.seat) })(event.cards);
       }
+      if (margin !== null && margin < 0) {
+        return event.seat === me ? say.judgedYou(event.cards) : say.judged({ name: name(event.seat) })(event.cards);
+      }
       if (margin === null) {
         return event.seat === me ? say.wonAloneYou(event.cards) : say.wonAlone({ name: name(event.seat) })(event.cards);
       }
@@ -97,7 +100,10 @@ function sentence(words: Words, table: Table, said: Said, event: AnyEvent, me: S
   }
 }
 
-/** By how much (µs) the first hand beat the next one, null when there was none. A turn is no hand. */
+/**
+ * By how much (µs) the winner's hand was before the next one, null when there was none. A turn is no hand. Below zero
+ * the table has judged otherwise than the dealer would have (R18).
+ */
 export function marginUs(verdict: Verdict | null): number | null {
   const [first, second] = verdict?.hands.filter((hand) => !hand.cover) ?? [];
   return first && second && first.seat === verdict?.winner ? second.accepted_us - first.accepted_us : null;

@@ -288,6 +288,14 @@ export default {
       one: "Gleichauf! Das Los fällt auf dich: du nimmst {count} Karte.",
       other: "Gleichauf! Das Los fällt auf dich: du nimmst {count} Karten.",
     },
+    judged: {
+      one: "Das Wort des Tisches: {name} war zuerst da und nimmt {count} Karte.",
+      other: "Das Wort des Tisches: {name} war zuerst da und nimmt {count} Karten.",
+    },
+    judgedYou: {
+      one: "Das Wort des Tisches: du warst zuerst da und nimmst {count} Karte.",
+      other: "Das Wort des Tisches: du warst zuerst da und nimmst {count} Karten.",
+    },
     turnFirst: "Die nächste Karte war schneller als jede Hand. Weiter geht’s.",
     wrongTo: "{name} hat auf {card} geschlagen: eine Karte an {to}.",
     wrongToYou: "{name} hat auf {card} geschlagen: eine Karte für dich.",
@@ -348,6 +356,7 @@ export default {
     by: "um {ms} ms",
     onlyHand: "die einzige Hand",
     deadHeat: "gleichauf",
+    judged: "das Wort des Tisches",
     turnFirst: "die Karte war schneller",
     you: "du",
     ms: "{ms} ms",

@@ -280,6 +280,16 @@ export const dealer = {
     one: "A dead heat! The lot falls on you: you take {count} card.",
     other: "A dead heat! The lot falls on you: you take {count} cards.",
   }),
+  judged: fill<{ name: string }>(
+    count({
+      one: "The table’s word: {name} was first and takes {count} card.",
+      other: "The table’s word: {name} was first and takes {count} cards.",
+    }),
+  ),
+  judgedYou: count({
+    one: "The table’s word: you were first and take {count} card.",
+    other: "The table’s word: you were first and take {count} cards.",
+  }),
   turnFirst: "The turn came before every hand. Play goes on.",
   wrongTo: fill("{name} slapped {card}: one card to {to}."),
   wrongToYou: fill("{name} slapped {card}: one card to you."),
@@ -345,6 +355,7 @@ export const finish = {
   by: fill("by {ms} ms"),
   onlyHand: "the only hand",
   deadHeat: "a dead heat",
+  judged: "the table’s word",
   turnFirst: "the turn came first",
   you: "you",
   ms: fill("{ms} ms"),

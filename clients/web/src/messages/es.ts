@@ -286,6 +286,14 @@ export default {
       one: "¡Empate! El sorteo te favorece: te llevas {count} carta.",
       other: "¡Empate! El sorteo te favorece: te llevas {count} cartas.",
     },
+    judged: {
+      one: "La mesa decide: {name} llegó primero y se lleva {count} carta.",
+      other: "La mesa decide: {name} llegó primero y se lleva {count} cartas.",
+    },
+    judgedYou: {
+      one: "La mesa decide: llegaste primero y te llevas {count} carta.",
+      other: "La mesa decide: llegaste primero y te llevas {count} cartas.",
+    },
     turnFirst: "La carta siguiente llegó antes que cualquier mano. Seguimos.",
     wrongTo: "{name} dio a {card}: una carta para {to}.",
     wrongToYou: "{name} dio a {card}: una carta para ti.",
@@ -346,6 +354,7 @@ export default {
     by: "por {ms} ms",
     onlyHand: "la única mano",
     deadHeat: "empate",
+    judged: "decide la mesa",
     turnFirst: "la carta llegó antes",
     you: "tú",
     ms: "{ms} ms",

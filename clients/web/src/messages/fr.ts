@@ -286,6 +286,14 @@ export default {
       one: "Égalité parfaite ! Le sort te désigne : tu prends {count} carte.",
       other: "Égalité parfaite ! Le sort te désigne : tu prends {count} cartes.",
     },
+    judged: {
+      one: "La table a tranché : {name} était devant et prend {count} carte.",
+      other: "La table a tranché : {name} était devant et prend {count} cartes.",
+    },
+    judgedYou: {
+      one: "La table a tranché : tu étais devant et tu prends {count} carte.",
+      other: "La table a tranché : tu étais devant et tu prends {count} cartes.",
+    },
     turnFirst: "La carte suivante est venue avant toute main. On continue.",
     wrongTo: "{name} a tapé {card} : une carte pour {to}.",
     wrongToYou: "{name} a tapé {card} : une carte pour toi.",
@@ -346,6 +354,7 @@ export default {
     by: "de {ms} ms",
     onlyHand: "la seule main",
     deadHeat: "égalité parfaite",
+    judged: "la table a tranché",
     turnFirst: "la carte est venue avant",
     you: "toi",
     ms: "{ms} ms",
