@@ -324,6 +324,8 @@ async def test_the_bell_rings_on_ones_turn_unless_it_is_off() -> None:
 
 
 async def test_a_lost_connection_is_told_and_found_again() -> None:
+    told = asyncio.Event()
+
     async def break_off(table: scripted.Table) -> None:
         await table.welcome()
         await table.hear(React)
@@ -332,6 +334,7 @@ async def test_a_lost_connection_is_told_and_found_again() -> None:
     async def again(table: scripted.Table) -> None:
         join = await table.hear(Join)
         assert join.key == "secret"
+        await told.wait()
         await table.say(Welcome(code="K7WQ2M", key="secret", seat=SeatId("s0"), room_us=1))
         await table.tell(table=a_table(), view=a_game(["QH"]))
         await table.hear_out()
@@ -343,6 +346,7 @@ async def test_a_lost_connection_is_told_and_found_again() -> None:
             await reads(pilot, "YOUR TURN")
             await pilot.press("1")
             await reads(pilot, "Connection lost. Getting you back to the table")
+            told.set()
             await reads(pilot, "Back at the table.")
             await reads(pilot, "QUEEN")
 
