@@ -423,15 +423,17 @@ def test_a_table_of_results() -> None:
 
 
 async def test_a_tournament_counts_games_and_gives_up_a_table_that_a_bot_has_left(tmp_path: Path) -> None:
-    """On a server that it starts itself. The second bot breaks down at its first card."""
+    """On a server that each starts itself, at the same time. The broken bot gives up at its first card."""
     broken = tmp_path / "broken.py"
     broken.write_text("async def play(player):\n    await player.until(lambda p: p.view)\n    1 / 0\n")
     quick = Rules(min_show_ms=300, card_limit=3)
     told: list[int] = []
-    lines = await compete(["sharp", "sharp"], quick, games=3, tables=2, progress=told.append)
+    lines, given_up = await asyncio.gather(
+        compete(["sharp", "sharp"], quick, games=3, tables=2, progress=told.append),
+        compete(["sharp", str(broken)], quick, games=3, tables=1),
+    )
     assert [line.name for line in lines] == ["Sharp", "Sharp 2"]
     assert [line.games for line in lines] == [3, 3]
     assert sum(line.wins for line in lines) >= 3
     assert told == [1, 2, 3]
-    given_up = await compete(["sharp", str(broken)], quick, games=3, tables=1)
     assert [line.games for line in given_up] == [0, 0]
