@@ -25,7 +25,7 @@ from clients.bots import POLICIES, BadBot, Play, find_bot
 from clients.bots.files import bot_name
 from clients.bots.tournament import compete, distinct, in_columns
 from clients.sdk import NotAtTable, connect
-from clients.words import counted, why_not
+from clients.words import counted, inert, why_not
 from engine.rules import PRESETS, JudgeOf
 from server.__main__ import Commands, carry_out, command_line
 
@@ -302,7 +302,7 @@ def _when_stopped(do: Callable[[], object]) -> None:
 
 async def _sit(server: str, code: str, name: str, plays: Play) -> None:
     async with connect(server, code, name=name, face=BOT_FACE) as player:
-        print(f"{name} sits at table {player.table.code}. Ctrl-C has it leave.", flush=True)
+        print(f"{inert(name)} sits at table {player.table.code}. Ctrl-C has it leave.", flush=True)
         try:
             await plays(player)
         except NotAtTable:
