@@ -12,6 +12,7 @@ from tests.support.serving import ROOT, Served, served
 
 SCREENS = ROOT / "build" / "screens"
 
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = [
     "--headless=new",
     "--no-sandbox",
@@ -27,11 +28,10 @@ ARGUMENTS = [
 def chromium() -> Iterator[Browser]:
     """The machine's own Chromium. Not for the whole session: while it runs no other test can have an event loop."""
     assert (ROOT / "clients" / "web" / "dist" / "index.html").is_file(), "the page has not been built: make page"
-    binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert binary, "no Chromium on this machine: make test installs it"
+    assert CHROMIUM, "no Chromium on this machine: make test installs it"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=binary, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
+            executable_path=CHROMIUM, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
         )
         yield browser
         browser.close()

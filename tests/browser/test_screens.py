@@ -1,10 +1,13 @@
 """Every screen, at every size, in both themes: nothing sticks out, everything can be hit, and axe finds nothing."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.browser.scenes import SCENES, Scene
 from tests.support.serving import ROOT, Served, served
 
@@ -73,6 +76,38 @@ def test_a_screen_fits_every_phone_and_has_nothing_that_axe_would_mend(context: 
     page.set_viewport_size({"width": 390, "height": 844})
     page.evaluate("() => document.documentElement.toggleAttribute('data-big', true)")
     complaints += [f"big text: {found}" for found in page.evaluate(OUTSIDE)] if sizes is SIZES else []
+    assert complaints == []
+
+
+TWICE = {"webkit": {"webprefs": {"default_font_size": 32}}}
+SEEN = """() => [...document.querySelectorAll("[data-testid=dealer], button.own, .target, .call")]
+    .map(element => [element, element.getBoundingClientRect()])
+    .filter(([_, { top, bottom, height }]) => !height || top < 0 || bottom > innerHeight)
+    .map(([element]) => `${element.className} is not to be seen`)"""
+READ = ("home", "join", "lobby-host", "lobby-switches", "lobby-claimed", "your-turn", "photo-finish", "shout", "judge")
+
+
+@pytest.mark.timeout(90)
+def test_text_may_be_twice_as_large(chromium: Browser, stage: Served, tmp_path: Path) -> None:
+    """As somebody has set it in their browser."""
+    (tmp_path / "Default").mkdir()
+    (tmp_path / "Default" / "Preferences").write_text(json.dumps(TWICE), encoding="utf-8")
+    context = chromium.browser_type.launch_persistent_context(
+        tmp_path,
+        executable_path=CHROMIUM,
+        args=ARGUMENTS,
+        base_url=stage.url,
+        viewport={"width": 390, "height": 844},
+        service_workers="block",
+    )
+    complaints: list[str] = []
+    for scene in SCENES:
+        if scene.name in (*READ, "menu", "break", "leaderboard", "how", "settings", "move"):
+            page = scene.set(context)
+            assert page.evaluate("() => getComputedStyle(document.documentElement).fontSize") == "32px"
+            complaints += [f"{scene.name}: {found}" for found in (*page.evaluate(OUTSIDE), *page.evaluate(SEEN))]
+            page.close()
+    context.close()
     assert complaints == []
 
 
