@@ -16,6 +16,7 @@ from server.protocol import (
     MAX_FRAME_BYTES,
     PROTOCOL,
     Closing,
+    Emoji,
     FromPhone,
     FromServer,
     Hand,
@@ -122,6 +123,7 @@ def test_the_numbers_are_right() -> None:
     assert f"{MAX_FRAME_BYTES:,} bytes" in PAGE
     assert f"carry `protocol`, now {PROTOCOL}." in PAGE
     assert f"`{CODE_SYMBOLS}`" in PAGE
+    assert f"one of {' '.join(get_args(Emoji))}." in PAGE
     assert f"`{write(Lock(True)).hex(' ')}`" in PAGE
 
 

@@ -55,14 +55,16 @@ async def test_a_player_sees_turns_slaps_and_quits() -> None:
     assert slap.reaction_us >= 0
 
 
+async def wait_for_the_end(table: Table) -> None:
+    """What a table does to which somebody has come back."""
+    await table.welcome()
+    await table.hear_out()
+
+
 async def test_a_broken_socket_leads_back_to_the_seat() -> None:
     async def break_off(table: Table) -> None:
         await table.welcome()
         table.break_off()
-
-    async def wait_for_the_end(table: Table) -> None:
-        await table.welcome()
-        await table.hear_out()
 
     table = Table(break_off, wait_for_the_end)
     async with at(table) as url, connect(url, "K7WQ2M", name="Robin", chance=lambda: 0.0) as player:
@@ -76,10 +78,6 @@ async def test_a_gap_leads_back_too() -> None:
     async def skip_one(table: Table) -> None:
         await table.welcome()
         await table.say(Update(n=7, show_at_us=0, view=a_game(["2S", "3S"])))
-        await table.hear_out()
-
-    async def wait_for_the_end(table: Table) -> None:
-        await table.welcome()
         await table.hear_out()
 
     table = Table(skip_one, wait_for_the_end)
