@@ -237,6 +237,15 @@ class World:
         mailbox = await self.open(await self.host.create())
         return mailbox, [await self.joins(mailbox, name) for name in names]
 
+    async def near_and_far(self) -> tuple[FakePhone, FakePhone]:
+        """Two people whose lines differ, as the table knows by now; it is for the far one to turn the first card."""
+        mailbox, _ = await self.table()
+        near, far = await self.joins(mailbox, "Near"), await self.joins(mailbox, "Far", rtt_ms=200)
+        await later(20)
+        near.say(Start())
+        await later(5)
+        return near, far
+
 
 async def settled() -> None:
     """Lets everybody do what can be done without time passing."""
@@ -380,11 +389,7 @@ async def test_r24_a_game_goes_on_by_itself(world: World) -> None:
 
 @in_a_world
 async def test_r3_a_near_phone_is_sent_a_card_later_than_a_far_one(world: World) -> None:
-    mailbox, _ = await world.table()
-    near, far = await world.joins(mailbox, "Near"), await world.joins(mailbox, "Far", rtt_ms=200)
-    await later(20)
-    near.say(Start())
-    await later(5)
+    near, far = await world.near_and_far()
     far.say(DoTurn(1, 1))
     await later(1)
     shown = [
@@ -400,11 +405,7 @@ async def test_r3_a_near_phone_is_sent_a_card_later_than_a_far_one(world: World)
 
 @in_a_world
 async def test_r3_what_follows_a_card_that_is_held_back_follows_it(world: World) -> None:
-    mailbox, _ = await world.table()
-    near, far = await world.joins(mailbox, "Near"), await world.joins(mailbox, "Far", rtt_ms=200)
-    await later(20)
-    near.say(Start())
-    await later(5)
+    near, far = await world.near_and_far()
     told = len(near.got)
     far.say(DoTurn(1, 1))
     far.say(React("👏"))
@@ -440,11 +441,7 @@ async def test_a_card_that_the_server_sent_late_is_no_hurry_of_the_hand_on_it(wo
 
 @in_a_world
 async def test_what_was_told_before_the_goodbye_is_sent_before_it(world: World) -> None:
-    mailbox, _ = await world.table()
-    near, far = await world.joins(mailbox, "Near"), await world.joins(mailbox, "Far", rtt_ms=200)
-    await later(20)
-    near.say(Start())
-    await later(5)
+    near, far = await world.near_and_far()
     far.say(DoTurn(1, 1))
     near.say(Sync(sent_us=1))
     near.say(Quit())
