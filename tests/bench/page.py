@@ -29,11 +29,13 @@ def main() -> None:
         parts["run"] = run_in_words(climbs)
     if curves.OUT.exists():
         found = json.loads(curves.OUT.read_text(encoding="utf-8"))
-        parts |= {name: words(found[name]) for name, words in WORDS.items() if name in found}
         PLOTS.mkdir(exist_ok=True)
-        for name, (key, plot) in PLOTTED.items():
-            if key in found:
-                (PLOTS / f"{name}.svg").write_text(plot(found[key]["points"]), encoding="utf-8")
+        for name in [name for name in WORDS if name in found]:
+            pictures = []
+            for plot, (title, draw) in PLOTTED.get(name, {}).items():
+                (PLOTS / f"{plot}.svg").write_text(draw(title, found[name]["points"]), encoding="utf-8")
+                pictures.append(f"![{title}](speed/{plot}.svg)")
+            parts[name] = "\n\n".join([WORDS[name](found[name]), *([" ".join(pictures)] if pictures else [])])
     page = PAGE.read_text(encoding="utf-8")
     for name, text in parts.items():
         page, times = re.subn(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", rf"\g<1>{text}\n\g<2>", page, flags=re.S)
@@ -159,68 +161,73 @@ WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
 }
 
-PLOTTED: dict[str, tuple[str, Callable[[Sequence[Point]], str]]] = {
-    "rooms": (
-        "rooms",
-        lambda points: drawn(
+Draw = Callable[[str, Sequence[Point]], str]
+
+PLOTTED: dict[str, dict[str, tuple[str, Draw]]] = {
+    "rooms": {
+        "rooms": (
             "Cost against tables",
-            "tables of four",
-            "% of the server's core",
-            [line("", points, "tables", lambda p: p["server_pct"])],
+            lambda title, points: drawn(
+                title,
+                "tables of four",
+                "% of the server's core",
+                [line("", points, "tables", lambda p: p["server_pct"])],
+            ),
         ),
-    ),
-    "verdicts": (
-        "rooms",
-        lambda points: drawn(
+        "verdicts": (
             "Verdicts against load",
-            "% of the server's core in use",
-            "ms from when it could be known until it is there",
-            [
-                line("p99", points, "server_pct", lambda p: p["verdict_p99_ms"]),
-                line("p50", points, "server_pct", lambda p: p["verdict_p50_ms"]),
-            ],
+            lambda title, points: drawn(
+                title,
+                "% of the server's core in use",
+                "ms from when it could be known until it is there",
+                [
+                    line("p99", points, "server_pct", lambda p: p["verdict_p99_ms"]),
+                    line("p50", points, "server_pct", lambda p: p["verdict_p50_ms"]),
+                ],
+            ),
         ),
-    ),
-    "seats": (
-        "seats",
-        lambda points: drawn(
+    },
+    "seats": {
+        "seats": (
             "Cost against seats",
-            "seats at a table",
-            "% of the core for a table",
-            [line("", points, "seats", per_table)],
+            lambda title, points: drawn(
+                title, "seats at a table", "% of the core for a table", [line("", points, "seats", per_table)]
+            ),
         ),
-    ),
-    "watchers": (
-        "watchers",
-        lambda points: drawn(
+    },
+    "watchers": {
+        "watchers": (
             "Cost against people who look on",
-            "who look on at a table of four",
-            "% of the core for a table",
-            [line("", points, "watchers", per_table)],
+            lambda title, points: drawn(
+                title,
+                "who look on at a table of four",
+                "% of the core for a table",
+                [line("", points, "watchers", per_table)],
+            ),
         ),
-    ),
-    "full": (
-        "full",
-        lambda points: drawn(
+    },
+    "full": {
+        "full": (
             "Past the knee: who is let in",
-            "tables asked for",
-            "tables that play",
-            [line("", points, "asked", lambda p: p["tables"])],
+            lambda title, points: drawn(
+                title, "tables asked for", "tables that play", [line("", points, "asked", lambda p: p["tables"])]
+            ),
         ),
-    ),
-    "full-cards": (
-        "full",
-        lambda points: drawn(
+        "full-cards": (
             "Past the knee: how those fare",
-            "tables asked for",
-            "ms from a turn to its card on a phone",
-            [
-                line("p99", points, "asked", lambda p: p["p99_ms"]),
-                line("p50", points, "asked", lambda p: p["p50_ms"]),
-            ],
+            lambda title, points: drawn(
+                title,
+                "tables asked for",
+                "ms from a turn to its card on a phone",
+                [
+                    line("p99", points, "asked", lambda p: p["p99_ms"]),
+                    line("p50", points, "asked", lambda p: p["p50_ms"]),
+                ],
+            ),
         ),
-    ),
+    },
 }
+"""The plots of each part: the file's name, the title, and how it is drawn."""
 
 
 if __name__ == "__main__":
