@@ -96,6 +96,9 @@ SILENT_US = 8_000_000
 SILENT_PINGS = 3
 """A phone that has answered no ping for so long is gone, though nobody has closed its socket (R24)."""
 
+SLEPT_US = 5_000_000
+"""What is later than this was slept over by the whole server. To play on for hours in one go would stop every table."""
+
 SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
@@ -168,6 +171,8 @@ class Room:
         self._now_us = max(self._now_us, at_us)
         if isinstance(happened, Stalled):
             self._stalled(happened.since_us)
+        elif self._wake_us is not None and self._now_us - self._wake_us > SLEPT_US:
+            self._stalled(self._wake_us)
         if self._wake_us is not None and self._wake_us <= self._now_us:
             self._catch_up()
         match happened:
@@ -267,7 +272,10 @@ class Room:
         self._taken_up = True
 
     def _stalled(self, since_us: int) -> None:
-        """The table has stood still for want of a store: nothing that was due meanwhile has happened."""
+        """The table has stood still for want of a store, or of a server that was awake.
+
+        Nothing that was due meanwhile has happened.
+        """
         self._fresh_us = self._now_us
         for guest in self.guests.values():
             guest.heard_us, guest.unanswered = self._now_us, 0

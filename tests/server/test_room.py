@@ -1220,3 +1220,19 @@ def test_a_clock_that_leaps_silences_nobody() -> None:
     table.later(5_000)
     assert table["Ann"].closed is None
     assert table["Ben"].closed is None
+
+
+def test_a_server_that_has_slept_for_an_hour_goes_on_where_it_stood() -> None:
+    """Reliability 19: computers have not played on meanwhile, and nobody's turn has passed."""
+    table = Table("Ann", "Ben")
+    table.command(AddComputer(), AddComputer())
+    table.start()
+    table.turn_cards(1)
+    turned, turner = table.top(), table.turner()
+    table.now_us += 3_600 * S
+    table["Ann"].say(Sync(1))
+    table.later(100)
+    assert table.top() - turned <= 1
+    assert table.turner() == turner or table.top() > turned
+    table.later(4_000)
+    assert table.top() < turned + 8

@@ -8,6 +8,7 @@ PINNED = {
     22: "a line that had died unnoticed took the seat from the one that came after it, for its look-up was slower",
     156: "a phone whose clock leapt while it asked for the time said a round trip that no message can hold",
     165: "as 22, from another side",
+    2503: "a server whose clock had leapt played on for the hour in one go, 887 cards, while everybody else waited",
 }
 
 
