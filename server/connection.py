@@ -52,6 +52,8 @@ def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
     """Whether a browser's request comes from our own page (RFC 6454). What is no browser sends no origin."""
     if origin is None:
         return True
+    if not origin:
+        return False
     return origin.lower() == public_url or (host is not None and urlsplit(origin).netloc.lower() == host.lower())
 
 
