@@ -28,6 +28,14 @@ def framed(opcode: int, payload: bytes = b"", *, fin: bool = True, masked: bool 
     return head + mask + bytes(byte ^ mask[nth % 4] for nth, byte in enumerate(payload))
 
 
+class Closed(ConnectionError):
+    """The server has closed the socket, with this code."""
+
+    def __init__(self, payload: bytes) -> None:
+        super().__init__(payload[2:].decode())
+        self.code = int.from_bytes(payload[:2]) if payload else 1005
+
+
 class Wire:
     """A connection to a server."""
 
@@ -61,8 +69,8 @@ class Wire:
                 await self.send(framed(PONG, payload))
             elif opcode == BINARY:
                 return read_from_server(payload)
-            else:
-                raise ConnectionError(f"opcode {opcode}: {payload!r}")
+            elif opcode == CLOSE:
+                raise Closed(payload)
 
     async def until_table(self) -> Update:
         """The first update: the whole table."""
