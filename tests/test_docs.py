@@ -34,7 +34,9 @@ def broken(document: Path) -> Iterator[str]:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             yield link
     for path in PATH.findall(text):
-        if not path.startswith(MADE) and not any((where / path).exists() for where in (ROOT, ROOT / "server", document.parent)):
+        if not path.startswith(MADE) and not any(
+            (where / path).exists() for where in (ROOT, ROOT / "server", document.parent)
+        ):
             yield path
 
 
