@@ -28,6 +28,8 @@ QUICKEST_S = 0.15
 SECOND_S = 0.2
 SLOWEST_S = 0.45
 STALLED_S = 3.0
+RECENT = 4
+"""So many messages may be on their way to the phones of a table."""
 TRIES, TRY_AGAIN_S = 8, 0.5
 """How often a full server is asked again for a table, and after how long."""
 SYNC_S = 2.75
@@ -155,8 +157,8 @@ async def posted(port: int, path: str) -> Any:
 class Table:
     """One table of phones and its rhythm. Its kinds know how a server is asked and what it answers.
 
-    `told` counts the messages for everybody; each phone must get each of them. What is measured is the time from
-    `_since_s` until the message comes to a phone, into `_into`.
+    `told` counts the messages for everybody; each phone must get each of them, and may get a few of them late. Of each
+    it is known which it was, from when to measure until it comes to a phone, and into what.
     """
 
     seats = 4
@@ -172,9 +174,7 @@ class Table:
         self.at_s = self.now_s()
         self.leaving = False
         self._loop = asyncio.get_running_loop()
-        self._last: bytes | None = None
-        self._since_s = 0.0
-        self._into: array[float] | None = None
+        self._recent: dict[bytes, tuple[int, array[float] | None, float]] = {}
         self._nth = 0
         self._sent_s = 0.0
         self._due_s = 0.0
@@ -206,16 +206,18 @@ class Table:
 
     def heard(self, phone: Phone, payload: bytes, arrived_s: float) -> None:
         """A message has come to one of the phones."""
-        if payload == self._last:
-            phone.got += 1
-            if phone.got != self.told:
-                self.tally.errors["gap"] += 1
-                phone.got = self.told
-            self.tally.delivered += 1
-            if self._into is not None:
-                self._into.append(arrived_s - self._since_s)
-        else:
+        told = self._recent.get(payload)
+        if told is None:
             self._understand(phone, payload, arrived_s)
+            return
+        number, into, since_s = told
+        phone.got += 1
+        if phone.got != number:
+            self.tally.errors["gap"] += 1
+            phone.got = number
+        self.tally.delivered += 1
+        if into is not None:
+            into.append(arrived_s - since_s)
 
     def _understand(self, phone: Phone, payload: bytes, arrived_s: float) -> None:
         raise NotImplementedError
@@ -224,8 +226,10 @@ class Table:
         self, phone: Phone, payload: bytes, arrived_s: float, into: "array[float] | None", since_s: float
     ) -> None:
         """The first phone has a message for everybody: from now on it is compared, and measured from `since_s`."""
-        self._last, self._into, self._since_s = payload, into, since_s
         self.told += 1
+        self._recent[payload] = self.told, into, since_s
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
         self.at_s = arrived_s
         self.heard(phone, payload, arrived_s)
 
