@@ -23,6 +23,7 @@ export function readRoute(path: string): Route {
 class Router {
   route = $state.raw(readRoute(location.pathname));
   errand: Errand = null;
+  #moved = false;
 
   constructor() {
     addEventListener("popstate", () => this.#arrive());
@@ -41,7 +42,15 @@ class Router {
     this.go(event.currentTarget.pathname);
   };
 
+  /** For the heading of a page: whoever came by keys or by ear goes on from there. */
+  arrived = (heading: HTMLElement): void => {
+    if (!this.#moved) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  };
+
   #arrive(): void {
+    this.#moved = true;
     this.route = readRoute(location.pathname);
     scrollTo(0, 0);
   }
