@@ -345,17 +345,14 @@ async def wins_jacks(ann: Player) -> bool:
     return tally is not None and tally.slaps == 3 and tally.wrong == 0
 
 
-async def test_the_bot_of_twenty_lines_plays(jacks_soon: Served, tmp_path: Path) -> None:
-    text = written_bot("README.md")
-    assert len([line for line in text.splitlines() if line.strip()]) <= 20
-    (tmp_path / "robin.py").write_text(text, encoding="utf-8")
-    async with company(jacks_soon.url, "Ann") as (ann,):
+async def program_plays(url: str, file: Path) -> None:
+    """As a program of its own."""
+    async with company(url, "Ann") as (ann,):
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, str(tmp_path / "robin.py"), jacks_soon.url, ann.table.code),
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            *(sys.executable, str(file), url, ann.table.code), env={**os.environ, "PYTHONPATH": str(ROOT)}
         )
         try:
-            assert await wins_jacks(ann)
+            assert await wins_jacks(ann), file
         finally:
             process.kill()
             await process.wait()
@@ -369,13 +366,18 @@ async def bot_plays(url: str, name: str) -> None:
         await playing
 
 
-async def test_every_policy_plays_and_so_does_the_bot_file_of_the_documentation(
-    jacks_soon: Served, tmp_path: Path
-) -> None:
+def test_the_bot_of_the_first_page_has_twenty_lines() -> None:
+    assert len([line for line in written_bot("README.md").splitlines() if line.strip()]) <= 20
+
+
+async def test_every_bot_plays_ours_and_those_on_the_pages(jacks_soon: Served, tmp_path: Path) -> None:
     """All at the same time, since most of it is waiting."""
-    mine = tmp_path / "mine.py"
+    robin, mine = tmp_path / "robin.py", tmp_path / "mine.py"
+    robin.write_text(written_bot("README.md"), encoding="utf-8")
     mine.write_text(written_bot("docs/bots.md"), encoding="utf-8")
-    await asyncio.gather(*(bot_plays(jacks_soon.url, name) for name in [*POLICIES, str(mine)]))
+    await asyncio.gather(
+        program_plays(jacks_soon.url, robin), *(bot_plays(jacks_soon.url, name) for name in [*POLICIES, str(mine)])
+    )
 
 
 def test_the_page_of_bots_names_every_policy() -> None:
