@@ -72,7 +72,7 @@ class Table:
     players: list[Player] = field(default_factory=list)
     seats: list[SeatId | None] = field(default_factory=list)
     gaps_s: list[float] = field(default_factory=list)
-    """How long somebody was without a socket, each time."""
+    """How long one of the players was without a socket, each time."""
 
 
 class Tables:
@@ -96,7 +96,9 @@ class Tables:
         async with connect(url, table.told.code, name=f"Player {nth}", chance=luck.random) as player:
             table.players.append(player)
             table.seats.append(player.seat)
-            beside = [asyncio.create_task(each) for each in (_start(player, luck), _watch(player, table.gaps_s))]
+            beside = [asyncio.create_task(_start(player, luck))]
+            if nth == 1:
+                beside.append(asyncio.create_task(_watch(player, table.gaps_s)))
             try:
                 await _play(player, luck, table.told.hear if nth == 0 else lambda _: None)
             finally:
