@@ -209,6 +209,8 @@ export class LiveTable {
   #show(update: Update): (paintedMs: number) => void {
     const before = this.table;
     this.table = after(before, update);
+    // Whatever was told of a hand does not lie over the result.
+    if (before.table?.stage === "playing" && this.table.table?.stage !== "playing") this.note = null;
     if (this.table.table?.game !== before.table?.game) {
       this.#slapped = [];
       this.turning = this.called = 0;

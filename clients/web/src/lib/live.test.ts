@@ -35,8 +35,13 @@ function atTable(view: Partial<GameView> = {}, table: Partial<TableView> = {}) {
 beforeEach(() => localStorage.clear());
 
 describe("a slap", () => {
-  it("that comes when the game is over is no mistake to be told of", () => {
-    const { live, socket } = atTable();
+  it("that comes when the game is over, or just before, is no mistake to be told of", () => {
+    const { world, live, socket, next } = atTable({}, { stage: "playing" });
+    socket.hears({ t: "refused", of: "slap", reason: "too_late", rule: "R4", detail: "" });
+    expect(live.note).toMatchObject({ refused: { reason: "too_late" } });
+    socket.hears(update(next(), { table: tableView({ stage: "break" }), view: gameView({ end: "last_seat" }) }));
+    world.pass(48);
+    expect(live.note).toBeNull();
     socket.hears({ t: "refused", of: "slap", reason: "not_playing", rule: "", detail: "" });
     expect(live.note).toBeNull();
     socket.hears({ t: "refused", of: "slap", reason: "out", rule: "R8", detail: "" });
