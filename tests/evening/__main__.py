@@ -26,11 +26,10 @@ FOLDER = ROOT / "build" / "evening"
 WINS = 5
 
 
-def spend(wins: int, place: Path, pictures: Path, tell: Callable[[str], None]) -> Path:
+def spend(wins: int, place: Path, pictures: Path, tell: Callable[[str], None], *, watched: bool = False) -> Path:
     """Plays an evening; gives the contact sheet, which there is also when something goes wrong."""
     shutil.rmtree(pictures, ignore_errors=True)
     pictures.mkdir(parents=True)
-    watched = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     arguments = [each for each in ARGUMENTS if not (watched and each.startswith("--headless"))]
     binary = shutil.which("chromium")
     with (
@@ -56,8 +55,10 @@ def main() -> None:
     def tell(line: str) -> None:
         print(f"{time.monotonic() - begun_s:6.1f} s  {line}", flush=True)
 
+    wins = int(sys.argv[1]) if len(sys.argv) > 1 else WINS
+    watched = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     with tempfile.TemporaryDirectory(prefix="slapjack-") as place:
-        kept = spend(int(sys.argv[1]) if len(sys.argv) > 1 else WINS, Path(place), FOLDER, tell)
+        kept = spend(wins, Path(place), FOLDER, tell, watched=watched)
     tell(f"pictures: {kept.relative_to(ROOT)}")
 
 

@@ -179,7 +179,7 @@ class Evening:
         robin.start()
         self._stack.callback(robin.go)
         self._stack.enter_context(_bots(code, self._lines.lay(HOME), self._place / "bots.log"))
-        for name in ("Steady", "Nervous"):
+        for name in ("Steady", "Learner"):
             self.ann.sees_seat(name)
         self._tell("Robin sits at a terminal, and two bots have been let in")
         self.ann.page.get_by_text("Every switch").tap()
@@ -225,7 +225,7 @@ class Evening:
 
     def _end(self, wins: int) -> None:
         scores = self._scores(self.ann)
-        assert set(scores) == {"Ann", "Ben", "Cleo", "Robin", "Steady", "Nervous"}, scores
+        assert set(scores) == {"Ann", "Ben", "Cleo", "Robin", "Steady", "Learner"}, scores
         assert max(scores.values()) == wins, scores
         assert sum(scores.values()) >= self._games, "every game has a winner"
         self._terminal.reads("champion!")
@@ -299,7 +299,7 @@ class Evening:
 @contextmanager
 def _bots(code: str, url: str, log: Path) -> Iterator[None]:
     """Two bots of different tempers at the table."""
-    policies = ("--policy", "steady", "--policy", "nervous")
+    policies = ("--policy", "steady", "--policy", "learner")
     with log.open("wb") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "clients.command", "bots", code, "--server", url, "--seats", "2", *policies],
