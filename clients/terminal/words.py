@@ -90,7 +90,10 @@ def dealer_line(seen: Seen) -> str:
 
 
 def margin_us(verdict: Verdict | None) -> int | None:
-    """By how much the first hand beat the next one; None when there was none. A turn is no hand."""
+    """By how much the winner's hand was before the next one; None when there was none. A turn is no hand.
+
+    Below zero the table has judged otherwise than the dealer would have (R18).
+    """
     hands = [hand for hand in verdict.hands if not hand.cover] if verdict is not None else []
     if verdict is None or len(hands) < 2 or hands[0].seat != verdict.winner:
         return None
@@ -142,6 +145,8 @@ def _won(seen: Seen, event: PileWon) -> str:
     takes = f"{'take' if mine else 'takes'} {cards(event.cards)}"
     if margin is None:
         return f"Your hand: you {takes}." if mine else f"{_who(seen, event.seat)} slaps and {takes}."
+    if margin < 0:
+        return f"The table's word: {'you were' if mine else _who(seen, event.seat) + ' was'} first and {takes}."
     if margin == 0:
         return f"A dead heat! The lot falls on {'you: you' if mine else _who(seen, event.seat) + ', who'} {takes}."
     return f"{_did(seen, event.seat, 'were' if mine else 'was')} first by {ms(margin)} and {takes}."

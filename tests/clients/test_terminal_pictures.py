@@ -194,6 +194,11 @@ def test_every_end_has_its_words(end: End) -> None:
             "A dead heat! The lot falls on you: you take 5 cards.",
         ),
         (
+            verdict(hand(0, 403_000), hand(1, 400_000)),
+            "The table's word: Player 0 was first and takes 5 cards.",
+            "The table's word: you were first and take 5 cards.",
+        ),
+        (
             verdict(hand(0, 400_000), hand(1, 420_000, cover=True)),
             "Player 0 slaps and takes 5 cards.",
             "Your hand: you take 5 cards.",
