@@ -96,11 +96,11 @@ class Tables:
         async with connect(url, table.told.code, name=f"Player {nth}", chance=luck.random) as player:
             table.players.append(player)
             table.seats.append(player.seat)
-            beside = [asyncio.create_task(_start(player, luck))]
+            beside = [asyncio.create_task(start_on(player, luck))]
             if nth == 1:
                 beside.append(asyncio.create_task(_watch(player, table.gaps_s)))
             try:
-                await _play(player, luck, table.told.hear if nth == 0 else lambda _: None)
+                await play_on(player, luck, table.told.hear if nth == 0 else lambda _: None)
             finally:
                 for each in beside:
                     each.cancel()
@@ -128,7 +128,7 @@ class Tables:
                 await task
 
 
-async def _play(player: Player, luck: random.Random, hear: Callable[[object], None]) -> None:
+async def play_on(player: Player, luck: random.Random, hear: Callable[[object], None]) -> None:
     """Slaps and turns like somebody who taps again when nothing comes of it."""
     slapped = (0, 0)
     while True:
@@ -169,7 +169,7 @@ async def _new_table(url: str) -> str:
             await asyncio.sleep(0.5)
 
 
-async def _start(player: Player, luck: random.Random) -> None:
+async def start_on(player: Player, luck: random.Random) -> None:
     """Starts whatever is to be started, for the host."""
     rules = Rules(min_show_ms=300, card_limit=luck.choice(CARD_LIMITS))
     with suppress(NotAtTable):

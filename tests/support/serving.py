@@ -56,6 +56,12 @@ class Served:
         """Where it serves; the same after another start."""
         return f"http://127.0.0.1:{self._port}"
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Starts it and waits until it serves."""
         assert self._process is None

@@ -1,0 +1,173 @@
+"""Row 19: a server for hours, with people who come, play, break off and go, and a clock that leaps.
+
+    python -m tests.faults.soak [MINUTES]
+
+plays in waves and writes what came of it to build/soak.json, from where `make faults` tells it. After each wave nobody
+is there, and the server must be as it was: no handle, no task and no memory more than before.
+"""
+
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from clients.sdk import NotAtTable, connect, create_table
+from engine.game import Value
+from tests.faults.figure import Figure
+from tests.faults.guessing import statuses
+from tests.faults.playing import play_on, start_on
+from tests.faults.readers import memory_bytes
+from tests.faults.wire import call, dial
+from tests.support.serving import ROOT, Served, wait_for
+
+MOST_GROWTH_MIB = 1.0
+MINUTES = 120
+RESULT = ROOT / "build" / "soak.json"
+MIB = 1024 * 1024
+PATIENCE_S = 1
+QUIET_S = 4.0
+"""After so long whoever has gone is gone for the server too."""
+
+
+class Sample(Value):
+    """The server between two waves. `at_s` since the start."""
+
+    at_s: float
+    memory: int
+    handles: int
+    tasks: int
+    played: int
+
+
+async def sits(url: str, code: str, nth: int, seed: int, played: list[int]) -> None:
+    """Somebody comes back to their seat and plays."""
+    luck = random.Random(seed)
+
+    def hear(_: object) -> None:
+        played[0] += 1
+
+    key = f"soaking-{code}-{nth}-which-nobody-else-has"
+    with suppress(NotAtTable):
+        async with connect(url, code, name=f"Player {nth}", key=key, watch=nth > 1, chance=luck.random) as player:
+            if nth > 1:
+                await player.until(lambda p: False)
+            starting = asyncio.create_task(start_on(player, luck))
+            try:
+                await play_on(player, luck, hear)
+            finally:
+                starting.cancel()
+
+
+async def pests(url: str, code: str) -> None:
+    """What else comes by: wrong codes, silent and half-open sockets, nonsense."""
+    await asyncio.to_thread(statuses, url, 5)
+    for begun in (b"", b"GET /", b"\x16\x03\x01"):
+        caller = await call(url)
+        await caller.send(begun)
+    for said in (b"", b"\x82\xfe", b"\x00" * 50):
+        wire = await dial(url, f"/ws/{code}")
+        await wire.send(said)
+        wire.drop()
+
+
+async def wave(server: Served, codes: list[str], for_s: float, seed: int, leaps: bool) -> int:
+    """People play for so long, then all are gone; how much they were told."""
+    played = [0]
+    people = [
+        asyncio.create_task(sits(server.url, code, nth, seed * 100 + nth, played)) for code in codes for nth in range(3)
+    ]
+    await asyncio.sleep(for_s / 2)
+    if leaps:
+        os.kill(server.pid, signal.SIGUSR1)
+    for code in codes[:3]:
+        await pests(server.url, code)
+    await asyncio.sleep(for_s / 2)
+    for person in people:
+        person.cancel()
+    await asyncio.gather(*people, return_exceptions=True)
+    return played[0]
+
+
+def sample(server: Served, began_s: float, played: int) -> Sample:
+    """How the server is now."""
+    said = server.said().count("tasks: ")
+    os.kill(server.pid, signal.SIGUSR2)
+    wait_for(lambda: server.said().count("tasks: ") > said, "the server to count its tasks")
+    tasks = int(re.findall(r"tasks: (\d+)", server.said())[-1])
+    handles = sum(1 for _ in Path(f"/proc/{server.pid}/fd").iterdir())
+    return Sample(time.monotonic() - began_s, memory_bytes(server.pid), handles, tasks, played)
+
+
+async def soaked(server: Served, tables: int, waves: int, wave_s: float, quiet_s: float) -> list[Sample]:
+    """So many waves, the clock leaping in every third; how the server was after each."""
+    codes = [await create_table(server.url) for _ in range(tables)]
+    samples, began_s = [], time.monotonic()
+    for nth in range(waves):
+        played = await wave(server, codes, wave_s, nth, leaps=nth % 3 == 1)
+        # The pests that say nothing are waited for.
+        await asyncio.sleep(quiet_s + PATIENCE_S)
+        samples.append(sample(server, began_s, played))
+    return samples
+
+
+def in_all(samples: list[Sample]) -> Figure:
+    """What the samples come to; the first third is warming up."""
+    settled = samples[len(samples) // 3 :]
+    first, last = settled[0], settled[-1]
+    hours = max((last.at_s - first.at_s) / 3600, 1e-9)
+    # Allocators keep what they once had, so it is the lowest of each end that tells.
+    third = max(1, len(settled) // 3)
+    grown = (min(s.memory for s in settled[-third:]) - min(s.memory for s in settled[:third])) / MIB
+    per_hour = grown / max(hours, 1.0)
+    stood = sum(one.played == 0 for one in samples)
+    more = max(last.handles - first.handles, 0), max(last.tasks - first.tasks, 0)
+    text = (
+        f"{len(samples)} waves in {samples[-1].at_s / 60:.0f} minutes, clock leaping: memory {per_hour:+.2f} MiB an "
+        f"hour ({last.memory / MIB:.0f} MiB), {more[0]} handles and {more[1]} tasks more, {stood} waves without play"
+    )
+    return Figure(per_hour < MOST_GROWTH_MIB and more == (0, 0) and not stood, text)
+
+
+def soak(folder: Path, tables: int, waves: int, wave_s: float, quiet_s: float = QUIET_S) -> Figure:
+    """A server of its own."""
+    server = Served(folder, module="tests.faults.soaked", SLAPJACK_JOIN_TIMEOUT_S=str(PATIENCE_S))
+    server.start()
+    try:
+        return in_all(asyncio.run(soaked(server, tables, waves, wave_s, quiet_s)))
+    finally:
+        server.stop()
+
+
+def row(folder: Path, full: bool) -> Figure:
+    """The last long one, when there was one; and a short one now."""
+    now = soak(folder, *((10, 6, 12.0) if full else (2, 3, 1.5, 0.5)))
+    if not full:
+        return now
+    if not RESULT.is_file():
+        return Figure(now.kept, f"{now.text}; no long soak yet (make soak)")
+    last = json.loads(RESULT.read_text(encoding="utf-8"))
+    return Figure(now.kept and last["kept"], f"{now.text}; the last long one: {last['text']}")
+
+
+def main() -> int:
+    """`make soak`: writes its result down as it goes."""
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else MINUTES
+    wave_s = 50.0
+    waves = max(6, int(minutes * 60 / (wave_s + QUIET_S + PATIENCE_S)))
+    with tempfile.TemporaryDirectory(prefix="slapjack-soak-", ignore_cleanup_errors=True) as folder:
+        figure = soak(Path(folder), 20, waves, wave_s)
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps({"kept": figure.kept, "text": figure.text}), encoding="utf-8")
+    print(f"row 19 {'ok' if figure.kept else 'SHORT'} {figure.text}")
+    return 0 if figure.kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""The server for a soak: SIGUSR1 moves its clock forward by an hour, and at SIGUSR2 it says how many tasks it has."""
+
+import asyncio
+import os
+import signal
+
+from server.__main__ import RealClock, RealLuck, serve
+from server.settings import read_settings
+
+HOUR_US = 3_600_000_000
+
+
+class LeapingClock(RealClock):
+    """The machine's clock, and an hour more for every signal."""
+
+    def __init__(self) -> None:
+        self._ahead_us = 0
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+        return super().now_us() + self._ahead_us
+
+    def leap(self) -> None:
+        """An hour has gone by."""
+        self._ahead_us += HOUR_US
+
+
+if __name__ == "__main__":
+    clock = LeapingClock()
+    signal.signal(signal.SIGUSR1, lambda *_: clock.leap())
+    signal.signal(signal.SIGUSR2, lambda *_: print(f"tasks: {len(asyncio.all_tasks())}", flush=True))
+    serve(read_settings(os.environ), clock, RealLuck())
