@@ -41,7 +41,12 @@ SECURITY_HEADERS = {
     ),
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
+    b"permissions-policy": b"camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
 }
+ENCRYPTED_ONLY = (b"strict-transport-security", b"max-age=31536000")
+"""Where people reach the server by https they are never to come without (RFC 6797)."""
 
 
 def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, node: Node | None = None) -> Starlette:
@@ -150,7 +155,7 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
             Mount("/n/{node}", routes=routes),
             *routes,
         ],
-        middleware=[Middleware(SecurityHeaders)],
+        middleware=[Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:"))],
         exception_handlers={Denied: denied, StoreDown: store_down, BadRecord: bad_record},
         lifespan=lifespan,
     )
@@ -161,8 +166,9 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
 class SecurityHeaders:
     """Puts the content policy and its companions on every answer, and lets hashed assets be kept for good."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
         self._app = app
+        self._headers = [*SECURITY_HEADERS.items(), *([ENCRYPTED_ONLY] if encrypted else [])]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes everything through; adds headers to the start of an HTTP answer."""
@@ -172,7 +178,7 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *SECURITY_HEADERS.items()]
+                message["headers"] = [*message["headers"], *self._headers]
                 if scope["path"].startswith("/assets/") and message["status"] == 200:
                     message["headers"].append((b"cache-control", b"public, max-age=31536000, immutable"))
             await send(message)

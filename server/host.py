@@ -74,6 +74,10 @@ HEARD_S = RENEW_EVERY_US / 1e6 + 0.25
 HEALTHY_MS = 2_000
 """A server that renews its lease has more of it left than this; one that has less is about to lose its tables."""
 
+MOST_WAITING = 2_000
+"""What may wait at a table while its store is away, before whoever says more is hung up on."""
+
+STORE_AWAY = "the score book does not answer: try again in a moment"
 FAILED = "this table has run into an error and starts again from its last score"
 
 
@@ -150,7 +154,11 @@ class Mailbox:
 
     def hear(self, conn: ConnId, message: FromPhone, arrived_us: int) -> None:
         """A message has arrived."""
-        if isinstance(message, Join) and message.key:
+        if len(self._inbox) >= MOST_WAITING:
+            if (phone := self._phones.get(conn)) is not None:
+                self.disconnect(conn)
+                phone.hang_up(Closing.STORE_DOWN, STORE_AWAY)
+        elif isinstance(message, Join) and message.key:
             self._joining = asyncio.ensure_future(self._hear_join(conn, message, arrived_us, self._joining))
             self._asking.add(self._joining)
             self._joining.add_done_callback(self._asking.discard)
@@ -171,7 +179,7 @@ class Mailbox:
         except StoreDown as down:
             log.warning("room %s: a person cannot be looked up: %s", self.room.code, down)
             if (phone := self._phones.pop(conn, None)) is not None:
-                phone.hang_up(Closing.STORE_DOWN, "the score book does not answer: try again in a moment")
+                phone.hang_up(Closing.STORE_DOWN, STORE_AWAY)
         if before is not None:
             await asyncio.wait((before,))
         if conn in self._phones:  # and not a socket that has gone meanwhile, whose seat would stay with a ghost

@@ -11,6 +11,8 @@ from server.store.port import Score, TableRecord, Tournament
 STANDINGS = 20
 ARCHIVE = 20
 """How many people the standings name, and how many ended tournaments a table remembers."""
+SCORES = 500
+"""How many people a table keeps the scores of: whoever has played least goes first, so that nobody can fill it."""
 
 
 @dataclass
@@ -36,6 +38,8 @@ class ScoreBook:
             before = self.scores.get(chair.score_key, Score("", ""))
             wins = before.wins + (chair in winners)
             self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
+        while len(self.scores) > SCORES:
+            del self.scores[min(self.scores, key=lambda key: (self.scores[key].wins, self.scores[key].games))]
 
     @property
     def champions(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.cards import Chance
-from server.host import SERVICE_RESTART, SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
+from server.host import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
 from server.mail import ConnId
 from server.protocol import (
     CODE_LENGTH,
@@ -344,6 +344,20 @@ async def test_a_store_that_is_down_is_asked_again_and_nothing_is_lost(world: Wo
     await later(2)
     assert ann.got[told] == HoldOn(False)
     assert ann.kinds()[told + 1 :] == [Update, Reacted]
+    assert world.store.tables[mailbox.room.code].locked
+
+
+@in_a_world
+async def test_while_the_store_is_down_nobody_can_fill_the_memory(world: World) -> None:
+    mailbox, (ann, ben) = await world.table("Ann", "Ben")
+    world.store.down = True
+    ann.say(Lock(True))
+    for _ in range(MOST_WAITING + 10):
+        ben.say(React("👏"))
+    assert ben.closed == Closing.STORE_DOWN
+    assert ann.closed is None
+    world.store.down = False
+    await later(2)
     assert world.store.tables[mailbox.room.code].locked
 
 

@@ -5,6 +5,8 @@ import pytest
 from engine.rules import GameName, Rules
 from server.mail import Forgotten
 from server.protocol import AddComputer, EndGame, Quit, Remove, SetRules, SetTable, Stage, Start
+from server.scores import SCORES, ScoreBook
+from server.store.port import Score
 from tests.server.world import Table
 
 TIE = "5H"
@@ -197,3 +199,14 @@ def test_a_host_who_was_removed_does_not_keep_the_table() -> None:
     ben = table.room.chairs[1].id
     table.command(Remove(ben))
     assert [chair.record.name for chair in table.room.chairs] == ["Ann"]
+
+
+def test_who_comes_for_one_game_again_and_again_fills_no_table() -> None:
+    scores = {f"key {nth}": Score("Eve", "🦊", 0, 1) for nth in range(SCORES)}
+    book = ScoreBook({"anna": Score("Anna", "🦊", 3, 9), **scores}, 0, ())
+    table = Table("Ann", "Ben")
+    book.count([table.room.chairs[0]], [table.room.chairs[0]])
+    assert len(book.scores) == SCORES
+    assert "anna" in book.scores
+    assert table.room.chairs[0].score_key in book.scores
+    assert "key 0" not in book.scores
