@@ -18,12 +18,14 @@ from engine.war import War
 from server.protocol import (
     MAX_SEATS,
     AddComputer,
+    Claim,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
     EndGame,
     FromPhone,
+    GiveSeat,
     Hold,
     Lock,
     Pause,
@@ -106,6 +108,7 @@ class Company:
             (1, self.sits_down),
             (1, self.quits),
             (1, self.moves_to_another_phone),
+            (1, self.loses_their_key),
             (1, self.nobody_does_anything),
         ]
 
@@ -254,6 +257,15 @@ class Company:
         if phone is not None:
             self.new_phone().join(key=phone.key)
             phone.joined = phone.closed is None
+
+    def loses_their_key(self) -> None:
+        """Somebody claims a seat, theirs or another's, and the host believes them or not."""
+        seats = [chair.id for chair in self.table.room.chairs]
+        if seats:
+            phone, seat = self.new_phone(), self.rng.choice([*(p.seat for p in self.gone if p.seat in seats), *seats])
+            phone.join(watch=self.rng.random() < 0.5)
+            self.say(phone, Claim(seat))
+            self.say(self.host(), GiveSeat(seat, self.rng.random() < 0.8))
 
     def nobody_does_anything(self) -> None:
         """For longer than any rule lets a table wait: the game must have moved on, or be allowed to stand."""
