@@ -78,8 +78,9 @@ class Table:
 class Tables:
     """Tables at which people play until this is left."""
 
-    def __init__(self) -> None:
+    def __init__(self, slowness: float) -> None:
         self.tables: list[Table] = []
+        self._slowness = slowness
         self._playing: list[asyncio.Task[None]] = []
 
     async def open(self, url: str, at: str = "", *, seed: int) -> None:
@@ -100,7 +101,7 @@ class Tables:
             if nth == 1:
                 beside.append(asyncio.create_task(_watch(player, table.gaps_s)))
             try:
-                await play_on(player, luck, table.told.hear if nth == 0 else lambda _: None)
+                await play_on(player, luck, table.told.hear if nth == 0 else lambda _: None, self._slowness)
             finally:
                 for each in beside:
                     each.cancel()
@@ -128,12 +129,12 @@ class Tables:
                 await task
 
 
-async def play_on(player: Player, luck: random.Random, hear: Callable[[object], None]) -> None:
+async def play_on(player: Player, luck: random.Random, hear: Callable[[object], None], slowness: float = 1.0) -> None:
     """Slaps and turns like somebody who taps again when nothing comes of it."""
     slapped = (0, 0)
     while True:
         with suppress(TimeoutError):
-            async with asyncio.timeout(luck.uniform(0.4, 0.6)):
+            async with asyncio.timeout(luck.uniform(0.4, 0.6) * slowness):
                 hear(happening := await anext(player))
                 if isinstance(happening, Resumed):
                     slapped = (0, 0)  # the card is shown afresh, and no hand has been on it
@@ -141,12 +142,12 @@ async def play_on(player: Player, luck: random.Random, hear: Callable[[object], 
         if view is None or player.table.stage is not Stage.PLAYING:
             continue
         if top is not None and is_slap_card(view, player.table.rules) and slapped != (game, top.nth):
-            await asyncio.sleep(luck.uniform(0.2, 0.4))
+            await asyncio.sleep(luck.uniform(0.2, 0.4) * slowness)
             slapped = (game, top.nth)
             if player.top == top:
                 player.slap()
         elif player.my_turn:
-            await asyncio.sleep(luck.uniform(0.2, 0.4))
+            await asyncio.sleep(luck.uniform(0.2, 0.4) * slowness)
             player.turn()
 
 
@@ -186,9 +187,9 @@ def is_host(player: Player) -> bool:
 
 
 @asynccontextmanager
-async def playing(url: str, tables: int, at: str = "") -> AsyncIterator[Tables]:
-    """So many tables, all of them in the middle of a game."""
-    running = Tables()
+async def playing(url: str, tables: int, at: str = "", slowness: float = 1.0) -> AsyncIterator[Tables]:
+    """So many tables, all of them in the middle of a game. With 2 people take twice as long for everything."""
+    running = Tables(slowness)
     try:
         for nth in range(tables):
             await running.open(url, at, seed=nth)
