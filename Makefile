@@ -95,6 +95,15 @@ faults: .venv/develop.done ## Put the promises about faults to the test, for hal
 	@sh tools/system.sh
 	$(python) -m tests.faults
 
+.PHONY: soak
+soak: .venv/develop.done ## Play for two hours while the clock leaps, and see that nothing grows
+	@sh tools/system.sh
+	$(python) -m tests.faults.soak
+
+.PHONY: audit
+audit: .venv/develop.done ## Ask whether a pinned package is known to have a hole; advice only
+	@sh tools/audit.sh $(python)
+
 .PHONY: webkit
 webkit: .venv/develop.done .venv/node.done ## Join, turn, slap and reconnect in WebKitGTK; needs webkit2gtk-driver and xvfb
 	@$(python) tools/web.py build
