@@ -93,7 +93,7 @@ async def listening(server: Served, sockets: int, for_s: float) -> Figure:
     each = (memory_bytes(server.pid) - before) / len(more)
     lost = sum(listener.lost for listener in listeners)
     pings = [listener.pings for listener in listeners]
-    due = int(for_s / PING_EVERY_S) - 1
+    due = max(1, int(for_s / PING_EVERY_S) - 1)
     unasked = sum(asked < due for asked in pings)
     for listener in listeners:
         listener.transport.abort()
@@ -108,7 +108,7 @@ def row(folder: Path, full: bool) -> Figure:
     """As many as this process may open files for, up to 5,000."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    sockets = min(5_000, (hard if hard != resource.RLIM_INFINITY else 10**6) - SPARE_FILES) if full else 300
+    sockets = min(5_000, (hard if hard != resource.RLIM_INFINITY else 10**6) - SPARE_FILES) if full else 200
     server = Served(folder, module="server", SLAPJACK_MAX_CONNECTIONS="6000")
     server.start()
     try:
