@@ -68,6 +68,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self._receive: Callable[[bytes, int, bool], None] | None = None
         self._ponged: Callable[[int, int], None] | None = None
         self._pings: dict[bytes, int] = {}
+        self._chance = b""
         self._arrived_us = 0
         self._piece = b""
         self._afford: Callable[[int], bool] = lambda _: True
@@ -171,7 +172,8 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         """Sends a ping whose pong can only be given by whoever got it (RFC 6455 sections 5.5.2 and 5.5.3)."""
         if self.closing or len(self._pings) >= MOST_PINGS:
             return
-        payload = self.luck.draw()[:PING_BYTES]
+        self._chance = self._chance[PING_BYTES:] or self.luck.draw()
+        payload = self._chance[:PING_BYTES]
         self._pings[payload] = self.clock.now_us()
         self.transport.write(bytes((PING, PING_BYTES)) + payload)
 
@@ -186,7 +188,10 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         if sent_us is None:
             return False
         # A peer may answer only the latest of several pings, so those before it will never come.
-        self._pings = {p: at_us for p, at_us in self._pings.items() if at_us > sent_us}
+        for earlier in list(self._pings):
+            del self._pings[earlier]
+            if earlier == payload:
+                break
         if self._ponged is not None:
             self._ponged(sent_us, self._arrived_us)
         return True
