@@ -36,7 +36,7 @@ class Path(Value):
         """The path after the pong for the ping sent at `sent_us` came at `at_us`, and what the kernel says by then."""
         rtt_us = max(0, at_us - sent_us)
         since_us = at_us - LOWEST_OF_US
-        lows = tuple(low for low in self.lows if low.rtt_us < rtt_us and low.at_us > since_us)
+        lows = [low for low in self.lows if low.rtt_us < rtt_us and low.at_us > since_us]
         if self.lows:
             spread_us = self.spread_us + (abs(rtt_us - self.smooth_us) - self.spread_us) // 4
             smooth_us = self.smooth_us + (rtt_us - self.smooth_us) // 8

@@ -591,7 +591,8 @@ class Play:
             return
         mark_us = self._mark_us(seat, path.rtt_us, path.answered_us)
         self.contest = contest.hear_mark(seat, mark_us + self.players[seat].handicap_ms * 1000)
-        self._close_if_due(at_us)
+        if contest.heard:
+            self._close_if_due(at_us)
 
     def _mark_us(self, seat: Seat, rtt_us: int, answered_us: int) -> int:
         held_up_us, late_us = self._held_up.get(seat, 0), self._late.get(seat)

@@ -178,14 +178,14 @@ class Room:
         match happened:
             case Said(conn, message, person):
                 self._said(conn, message, person, at_us)
+            case Ponged(conn, sent_us, kernel_rtt_us):
+                self._ponged(conn, sent_us, kernel_rtt_us)
             case Forgotten(person):
                 self._stirred = True
                 self._forget(person)
             case Gone(conn):
                 self._stirred = True
                 self._lost(conn)
-            case Ponged(conn, sent_us, kernel_rtt_us):
-                self._ponged(conn, sent_us, kernel_rtt_us)
             case Stalled():
                 self._stirred = True
             case SentLate(conn, show_at_us, late_us):
