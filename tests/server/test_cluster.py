@@ -443,6 +443,112 @@ async def test_a_server_that_waits_for_the_store_stops_asking_when_its_lease_is_
         await each.ends()
 
 
+@in_a_world
+async def test_a_machine_that_stood_still_while_it_waited_for_the_store_says_nothing_when_it_answers(
+    world: World,
+) -> None:
+    _, a, b = await two(world)
+    ann = await world.joins(await a.open(await a.host.create()), "Ann")
+    a.line.down = True
+    ann.say(Lock(True))
+    await later(0.5)
+    await a.stands_still()
+    told = len(ann.got)
+    world.clock.now_s += 3.1
+    a.line.down = False
+    await later(5)
+    assert (len(ann.got), ann.closed) == (told, SERVICE_RESTART)
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_a_room_that_notices_by_itself_that_the_lease_is_over_asks_no_more(world: World) -> None:
+    _, a, b = await two(world)
+    ann = await world.joins(await a.open(await a.host.create()), "Ann")
+    a.line.down = True
+    ann.say(Lock(True))
+    await a.stands_still()
+    await later(5)
+    assert ann.closed == SERVICE_RESTART
+    tries = a.line.tries
+    a.line.down = False
+    await later(30)
+    assert a.line.tries == tries
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_what_was_under_way_when_the_lease_ended_is_not_kept_under_the_next(world: World) -> None:
+    _, a, b = await two(world)
+    code = await a.host.create()
+    ann = await world.joins(await a.open(code), "Ann")
+    a.line.open.clear()
+    ann.say(Lock(True))
+    await later(5)
+    a.line.open.set()
+    await later(5)
+    assert a.host.lease.holds(world.clock.now_us())
+    assert not (await a.open(code)).room.record().locked
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_a_table_that_was_taken_under_one_lease_is_not_served_under_the_next(world: World) -> None:
+    store, a, b = await two(world)
+    code = await a.host.create()
+    answer = asyncio.Event()
+    take_over = a.line.open_table
+
+    async def slowly(code: str, owner: str = "") -> Opened | None:
+        opened = await take_over(code, owner)
+        await answer.wait()
+        return opened
+
+    a.line.open_table = slowly  # type: ignore[method-assign]
+    asking = asyncio.create_task(a.host.open(code))
+    await settled()
+    store.leases.clear()
+    await later(2)
+    assert (a.node.lost, a.node.taken) == (1, 2)
+    answer.set()
+    with pytest.raises(ServerStops):
+        await asking
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_a_lease_counts_from_when_it_was_asked_for(world: World) -> None:
+    store = SharedStore(world)
+    a = Server(world, store, "a")
+    for ask in (a.node.take, a.node.renew):
+        asked_us = world.clock.now_us()
+        a.line.open.clear()
+        asyncio.get_running_loop().call_later(0.9, a.line.open.set)
+        await ask()
+        assert world.clock.now_us() >= asked_us + 0.9 * S
+        assert a.host.lease.until_us == asked_us + BELIEVED_US
+    await a.ends()
+
+
+@in_a_world
+async def test_a_lease_that_was_over_in_between_does_not_come_back_to_life(world: World) -> None:
+    """Tables have fallen silent meanwhile."""
+    store = SharedStore(world)
+    a = Server(world, store, "a")
+    await a.node.take()
+    await later(2)
+    a.line.open.clear()
+    asyncio.get_running_loop().call_later(0.6, a.line.open.set)
+    await a.node.renew()
+    assert store.has("a", a.host.lease.boot)
+    assert not a.host.lease.holds(world.clock.now_us())
+    await a.ends()
+
+
 # --- a server that stops -----------------------------------------------------------------------------------------
 
 
