@@ -22,6 +22,7 @@ from server.connection import Door, key_of, read_code
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, keep_key, told
 from server.lan import invite_origin
+from server.limits import AddressBuckets
 from server.metrics import CONTENT_TYPE, metrics
 from server.ports import Clock, Luck
 from server.protocol import Kind
@@ -155,7 +156,10 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
             Mount("/n/{node}", routes=routes),
             *routes,
         ],
-        middleware=[Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:"))],
+        middleware=[
+            Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:")),
+            Middleware(NotTooOften, clock=clock, settings=settings),
+        ],
         exception_handlers={Denied: denied, StoreDown: store_down, BadRecord: bad_record},
         lifespan=lifespan,
     )
@@ -184,3 +188,20 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+class NotTooOften:
+    """Answers no household more often than it can have cause to ask. Sockets are counted at the door."""
+
+    def __init__(self, app: ASGIApp, *, clock: Clock, settings: Settings) -> None:
+        self._app = app
+        self._clock = clock
+        self._requests = AddressBuckets(settings.requests_per_s, settings.request_burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes everything through, or says that it is too much."""
+        where = scope["client"][0] if scope.get("client") else ""
+        app = self._app
+        if scope["type"] == "http" and not self._requests.of(where).take(self._clock.now_us()):
+            app = Denied(429, "too_many", "too much is asked from here: wait a minute").answer()
+        await app(scope, receive, send)

@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket
 
 from server import meters
 from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
-from server.limits import Bucket, Count, Guesses
+from server.limits import AddressBuckets, Bucket, Count, Guesses
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
 from server.ports import Clock
@@ -73,6 +73,7 @@ class Door:
         self._settings = settings
         self._ids = itertools.count(1)
         self._open = Count(settings.max_connections, settings.max_connections_per_address)
+        self._dials = AddressBuckets(settings.requests_per_s, settings.request_burst)
         self._guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
 
     async def may_name(self, asking: HTTPConnection, code: str | None, address: str) -> bool:
@@ -111,6 +112,8 @@ class Door:
         origin, host = socket.headers.get("origin"), socket.headers.get("host")
         if not right_origin(origin, host, self._settings.public_url):
             link.hang_up(Closing.FOREIGN_ORIGIN, "this page belongs to another server")
+        elif not self._dials.of(address).take(self._clock.now_us()):
+            link.hang_up(Closing.TOO_MANY, "too many connections from one address")
         elif self._open.full():
             link.hang_up(Closing.SERVER_FULL, "this server is full")
         elif self._open.full_for(address):

@@ -160,6 +160,10 @@ class Settings:
     """Wrong codes from one address in a minute."""
     misses_per_s: Annotated[int, Variable("SLAPJACK_MISSES_PER_S", _whole(1, 100_000))] = 10
     """Wrong codes from everywhere in a second."""
+    requests_per_s: Annotated[int, Variable("SLAPJACK_REQUESTS_PER_S", _whole(1, 100_000))] = 100
+    """Requests, and sockets opened, from one address in a second, over time."""
+    request_burst: Annotated[int, Variable("SLAPJACK_REQUEST_BURST", _whole(1, 100_000))] = 1_000
+    """Requests, and sockets opened, from one address at once."""
     messages_per_s: Annotated[int, Variable("SLAPJACK_MESSAGES_PER_S", _whole(1, 10_000))] = 30
     """Frames from one socket in a second, over time."""
     message_burst: Annotated[int, Variable("SLAPJACK_MESSAGE_BURST", _whole(1, 10_000))] = 60

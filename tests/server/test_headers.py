@@ -1,9 +1,12 @@
 """What every answer says beside what was asked: nothing from elsewhere runs on the page, frames it or reads it."""
 
+import httpx
 import pytest
 
-from server.app import SECURITY_HEADERS
+from server.app import SECURITY_HEADERS, build_app
+from server.settings import Settings
 from tests.server.web import Web
+from tests.server.world import S
 
 PATHS = [
     "/",
@@ -47,3 +50,18 @@ async def test_whoever_came_by_https_never_comes_without(web: Web) -> None:
     async with web.browser("https://slapjack.example", public_url="https://slapjack.example") as browser:
         answer = await browser.get("/healthz")
     assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+async def test_a_household_that_asks_too_much_is_told_so_and_no_other(web: Web) -> None:
+    app = build_app(web.store, web, web.luck, Settings(data=web.data, requests_per_s=1, request_burst=3))
+
+    def browser(address: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(app, client=(address, 1)), base_url="http://table.example"
+        )
+
+    async with browser("203.0.113.7") as ours, browser("203.0.113.8") as next_door:
+        assert [(await ours.get("/healthz")).status_code for _ in range(5)] == [200] * 3 + [429] * 2
+        assert (await next_door.get("/healthz")).status_code == 200
+        web.time_us += 2 * S
+        assert (await ours.get("/healthz")).status_code == 200
