@@ -95,10 +95,11 @@ class Phone:
 
     def wins(self, of: str) -> dict[str, str]:
         """The win scores as they stand on the screen; `of` is `score` after a game, `seat` in the lobby."""
-        rows = self.page.locator(f"[data-{of}]")
-        return {
-            row.get_attribute(f"data-{of}") or "": re.findall(r"\d+ wins?", row.inner_text())[0] for row in rows.all()
-        }
+        # All of it at one moment: the next deal does not wait for whoever reads row after row.
+        rows = self.page.locator(f"[data-{of}]").evaluate_all(
+            f"rows => rows.map(row => [row.dataset.{of}, row.innerText])"
+        )
+        return {name: re.findall(r"\d+ wins?", text)[0] for name, text in rows}
 
     def look(self) -> Seen:
         """What the table looks like now."""

@@ -92,7 +92,7 @@ def _now_us() -> int:
 def lagging_lines(url: str, seed: int = 1) -> Iterator[Lines]:
     """Lines to that server, until the end."""
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="lines")
+    thread = threading.Thread(target=loop.run_forever, name="lines", daemon=True)
     thread.start()
     lines = Lines(url, seed, loop)
     try:
