@@ -62,6 +62,46 @@ it("a table of one cannot start, and is told why", async () => {
   expect(screen.getByText(/One more seat is needed/)).toBeTruthy();
 });
 
+it("R20, R21: a table for two offers nobody else a seat, and with three people cannot start", async () => {
+  const three = ["a", "b", "c"].map((id) => seat(id, null, { host: id === "a" }));
+  const { socket, world } = await inLobby("a", { rules: PRESETS.duel.rules, seats: three.slice(0, 2) });
+  expect(screen.queryByRole("button", { name: /Add a computer/ })).toBeNull();
+  expect(screen.getByText("2 of 2 seats")).toBeTruthy();
+  socket.hears(update(2, { table: tableView({ stage: "lobby", rules: PRESETS.war.rules, seats: three }) }));
+  world.pass(32);
+  await tick();
+  await fireEvent.click(screen.getByRole("button", { name: "Start the game" }));
+  expect(socket.of("start")).toEqual([]);
+  expect(screen.getByText(/This game is for two/)).toBeTruthy();
+});
+
+it("R28: somebody new asks for the seat of a person who is away, and waits for the host", async () => {
+  const gone = (claimed: boolean) => ({
+    stage: "lobby" as const,
+    seats: [seat("a", null, { host: true }), seat("b", null, { name: "Ben", away: true, claimed })],
+    standings: [{ name: "Ben", face: "🦊", wins: 3, games: 4, seat: "b" }],
+  });
+  const { socket, world } = await inLobby("nobody", gone(false));
+  await fireEvent.click(screen.getByRole("button", { name: "I am Ben" }));
+  expect(socket.of("claim")).toEqual([{ t: "claim", seat: "b" }]);
+  socket.hears(update(2, { table: tableView(gone(true)) }));
+  world.pass(32);
+  await tick();
+  expect(screen.getByText("You have asked for Ben’s seat. The host decides.")).toBeTruthy();
+});
+
+it("R28: the host gives the seat, or does not", async () => {
+  const seats = [seat("a", null, { host: true }), seat("b", null, { name: "Ben", away: true, claimed: true })];
+  const { socket } = await inLobby("a", { seats });
+  expect(screen.getByRole("alert").textContent).toContain("Somebody says: “I am Ben.”");
+  await fireEvent.click(screen.getByRole("button", { name: "Give the seat" }));
+  await fireEvent.click(screen.getByRole("button", { name: "No" }));
+  expect(socket.of("give_seat").map(({ seat, yes }) => [seat, yes])).toEqual([
+    ["b", true],
+    ["b", false],
+  ]);
+});
+
 it("a guest reads the rules and waits for the host", async () => {
   await inLobby("b");
   expect(screen.queryByRole("button", { name: "Start the game" })).toBeNull();
