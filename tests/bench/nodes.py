@@ -1,11 +1,12 @@
 """What one room costs each part of a cluster, and what two nodes carry against one.
 
-    python -m tests.bench.nodes [--tables 200] [--window 8] [--rounds 2]
+    python -m tests.bench.nodes [--tables 100] [--window 8] [--rounds 2]
 
-`make cluster` with a load of whole games through the proxy, first with two nodes and then, the other one drained, with
-one. A machine with two cores cannot show two nodes at full speed beside their load, so both nodes share the first core
-and all else the second, and what is compared is the processor time that the same load takes: nodes that share no work
-take the same together as one does alone, and then each core that is added carries as much as the first.
+`make cluster` with a load of whole games through the proxy, first with two nodes that have so many tables each and
+then, one of them drained, with one. A machine with two cores cannot show two nodes at full speed beside their load, so
+both nodes share the first core and all else the second, and what is compared is the processor time that a message
+takes: if a node that has a neighbour takes no more for it than one that has none, each core that is added carries as
+much as the first.
 """
 
 import argparse
@@ -74,7 +75,7 @@ async def window(cluster: Cluster, load: Load, window_s: float) -> Row:
 
 
 async def measure(tables: int, window_s: float) -> tuple[list[Row], float]:
-    """A window with two nodes and one with one; and the memory that a room with its people takes, in KiB."""
+    """A window with two nodes of so many tables each, and one with one; and a table's memory in its node, in KiB."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="slapjack-bench-") as folder, Cluster(Path(folder), ROOMY) as cluster:
         cluster.drain("c")
@@ -84,7 +85,7 @@ async def measure(tables: int, window_s: float) -> tuple[list[Row], float]:
         pin(os.getpid(), CORES[-1])
         load = Load(cluster.proxy.port, OwnTable)
         before_kib = sum(map(memory_kib, cluster.pids("nodes")))
-        await load.bring_to(tables)
+        await load.bring_to(2 * tables)
         rows.append(await window(cluster, load, window_s))
         room_kib = (sum(map(memory_kib, cluster.pids("nodes"))) - before_kib) / len(load.tables)
         await load.bring_to(0)
@@ -107,7 +108,7 @@ def told(rows: list[Row], room_kib: list[float], tables: int) -> str:
     two, one = ([row for row in rows if row.nodes == nodes] for nodes in (2, 1))
     each = {part: median(row.cpu_us[part] for row in two) for part in PARTS}
     both_us, alone_us = each["nodes"], median(row.cpu_us["nodes"] for row in one)
-    per_room = median(row.delivered_per_s for row in two) / tables
+    per_room = median(row.delivered_per_s for row in two) / tables / 2
     lines += [
         "",
         f"A room of {SEATS} is told {per_room:.1f} messages a second in all; so it takes of one core",
@@ -116,8 +117,8 @@ def told(rows: list[Row], room_kib: list[float], tables: int) -> str:
             for part, us in each.items()
         ),
         f"and {median(room_kib):.0f} KiB of a node's memory, {median(room_kib) / SEATS:.0f} a person.",
-        f"Two nodes take {both_us:.1f} µs for what one does in {alone_us:.1f}: on cores of their own they carry "
-        f"2 × {alone_us:.1f} / {both_us:.1f} = {2 * alone_us / both_us:.2f} times as much.",
+        f"A node with a neighbour takes {both_us:.1f} µs for a message and one without {alone_us:.1f}: "
+        f"two carry 2 × {alone_us:.1f} / {both_us:.1f} = {2 * alone_us / both_us:.2f} times as much as one.",
     ]
     return "\n".join(lines)
 
@@ -125,7 +126,7 @@ def told(rows: list[Row], room_kib: list[float], tables: int) -> str:
 def main() -> None:
     """Measures and tells."""
     parser = argparse.ArgumentParser(description="What a room costs a cluster, and two nodes against one.")
-    parser.add_argument("--tables", type=int, default=200)
+    parser.add_argument("--tables", type=int, default=100, help="for each node")
     parser.add_argument("--window", type=float, default=8)
     parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args()
