@@ -11,9 +11,8 @@ from server.store.line import BATCHES, Command, Line
 
 
 @pytest.mark.parametrize("steps", range(6))
-async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int) -> None:
     """Though nobody asks anything after it."""
-    monkeypatch.setattr("server.store.line.TICK_S", 0)
     line = Line("redis://unused")
     answered = asyncio.Event()
 
@@ -35,7 +34,11 @@ async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int, monk
     await line.close()
 
 
-async def test_what_is_asked_within_a_moment_goes_out_together() -> None:
+@pytest.mark.parametrize(("spare_s", "together"), [(0.0, True), (3600.0, False)])
+async def test_what_is_asked_within_a_tick_goes_out_together_unless_it_was_quiet_before(
+    spare_s: float, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.store.line.SPARE_S", spare_s)
     line = Line("redis://unused")
     sizes: list[int] = []
 
@@ -44,9 +47,14 @@ async def test_what_is_asked_within_a_moment_goes_out_together() -> None:
         return [None] * len(commands)
 
     line._sent = sent  # type: ignore[method-assign]
-    await line._asked(lambda pipe: pipe.ping())
-    await asyncio.gather(*(line._asked(lambda pipe: pipe.ping()) for _ in range(9)))
-    assert sizes[0] == 1 and sum(sizes) == 10 and len([size for size in sizes if size]) == 2
+    answers = []
+    for _ in range(50):
+        answers.append(line._asked(lambda pipe: pipe.ping()))
+        for _ in range(5):
+            await asyncio.sleep(0)
+    await asyncio.gather(*answers)
+    assert sum(sizes) == 50
+    assert (len([size for size in sizes if size]) < 50) is together
     await line.close()
 
 
