@@ -238,6 +238,8 @@ async def recorded(server: Served, store_url: str, cards: int) -> Figure:
     for task in listening:
         task.cancel()
     await asyncio.gather(*listening, return_exceptions=True)
+    for each in roles.values():
+        each.wire.drop()
     over_http = b""
     for path in (f"/api/tables/{code}", "/api/leaderboard", "/healthz", "/api/invite"):
         with await asyncio.to_thread(urllib.request.urlopen, server.url + path) as answer:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from clients.sdk import create_table
@@ -47,17 +48,18 @@ async def crowd(url: str, code: str, silent: int, nameless: int) -> list[float]:
 async def joins_ms(url: str, code: str) -> list[float]:
     """How long it takes to come in and be told so, again and again until this is cancelled."""
     took_ms: list[float] = []
-    try:
+    with suppress(asyncio.CancelledError):
         while True:
             began_s = time.monotonic()
             wire = await dial(url, f"/ws/{code}")
-            await wire.say(Join("Wim", "🦉", watch=True))
-            assert isinstance(await wire.hear(), Welcome)
+            try:
+                await wire.say(Join("Wim", "🦉", watch=True))
+                assert isinstance(await wire.hear(), Welcome)
+            finally:
+                wire.drop()
             took_ms.append((time.monotonic() - began_s) * 1000)
-            wire.drop()
             await asyncio.sleep(0.02)
-    except asyncio.CancelledError:
-        return took_ms
+    return took_ms
 
 
 async def besieged(server: Served, silent: int, nameless: int, gone_s: float) -> Figure:

@@ -32,6 +32,7 @@ MINUTES = 120
 RESULT = ROOT / "build" / "soak.json"
 MIB = 1024 * 1024
 PATIENCE_S = 1
+PESTS = (b"", b"GET /", b"\x16\x03\x01")
 QUIET_S = 4.0
 """After so long whoever has gone is gone for the server too."""
 
@@ -66,15 +67,20 @@ async def sits(url: str, code: str, nth: int, seed: int, played: list[int]) -> N
 
 
 async def pests(url: str, code: str) -> None:
-    """What else comes by: wrong codes, silent and half-open sockets, nonsense."""
+    """What else comes by: wrong codes, callers who say nothing and are hung up on, nonsense."""
     await asyncio.to_thread(statuses, url, 5)
-    for begun in (b"", b"GET /", b"\x16\x03\x01"):
-        caller = await call(url)
+    callers = [await call(url) for _ in PESTS]
+    for caller, begun in zip(callers, PESTS, strict=True):
         await caller.send(begun)
     for said in (b"", b"\x82\xfe", b"\x00" * 50):
         wire = await dial(url, f"/ws/{code}")
         await wire.send(said)
         wire.drop()
+    for caller in callers:
+        with suppress(ConnectionError):
+            while await caller.reader.read(4096):
+                pass
+        caller.drop()
 
 
 async def wave(server: Served, codes: list[str], for_s: float, seed: int, leaps: bool) -> int:
@@ -86,8 +92,7 @@ async def wave(server: Served, codes: list[str], for_s: float, seed: int, leaps:
     await asyncio.sleep(for_s / 2)
     if leaps:
         os.kill(server.pid, signal.SIGUSR1)
-    for code in codes[:3]:
-        await pests(server.url, code)
+    await asyncio.gather(*(pests(server.url, code) for code in codes[:3]))
     await asyncio.sleep(for_s / 2)
     for person in people:
         person.cancel()

@@ -115,9 +115,13 @@ def upgrade(url: str, path: str, **headers: str) -> bytes:
 async def dial(url: str, path: str, *, address: str = "127.0.0.1", **headers: str) -> Wire:
     """A socket that is open; raises `ConnectionError` where it is not let in."""
     wire = await call(url, address=address)
-    await wire.send(upgrade(url, path, **headers))
-    async with asyncio.timeout(PATIENCE_S):
-        answer = await wire.reader.readuntil(b"\r\n\r\n")
-    if b" 101 " not in answer.split(b"\r\n")[0]:
-        raise ConnectionError(answer.decode())
+    try:
+        await wire.send(upgrade(url, path, **headers))
+        async with asyncio.timeout(PATIENCE_S):
+            answer = await wire.reader.readuntil(b"\r\n\r\n")
+        if b" 101 " not in answer.split(b"\r\n")[0]:
+            raise ConnectionError(answer.decode())
+    except BaseException:
+        wire.drop()
+        raise
     return wire
