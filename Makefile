@@ -122,8 +122,9 @@ bench-curves: .venv/develop.done ## How costs grow, what a full server does and 
 	$(python) -m tests.bench.curves
 
 .PHONY: bench-engine
-bench-engine: .venv/develop.done ## Time the engine
+bench-engine: .venv/develop.done ## Time the engine and the judge
 	$(python) -m tests.bench.engine_speed
+	$(python) -m tests.bench.judge_speed
 
 .PHONY: bench-fairness
 bench-fairness: .venv/develop.done ## Does the truly first hand win? Ten minutes, on real sockets and made-up clocks
