@@ -583,8 +583,8 @@ class OwnTable(Table):
         self._move(seat, DoSlap(self._game, nth, reaction_us))
 
     def _move(self, place: int, move: Message) -> None:
-        """Unless that phone is not back yet."""
-        if (phone := self._ids.get(self._seated[place])) is not None:
+        """Unless that phone is not back yet, or the game is over."""
+        if (phone := self._ids.get(self._seated.get(place, ""))) is not None:
             self._say(phone, move)
 
 
