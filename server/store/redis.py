@@ -29,6 +29,8 @@ from server.store.port import RECORD_VERSION, BadRecord, Change, Elsewhere, Open
 log = logging.getLogger("slapjack.store")
 
 DAY_S = 86_400
+UNUSED_S = 2 * DAY_S
+"""How long a new table waits for somebody to come to it, so that nobody can fill the store with codes."""
 GAMES_KEPT = 5
 """So many games of a table stay in its journal, the running one among them."""
 
@@ -68,10 +70,10 @@ class RedisStore(Store):
         self.people = People(self.line, self._keep_s)
 
     async def create_table(self, record: TableRecord) -> bool:
-        """Keeps a new table; False, and nothing changed, when the code is taken."""
+        """Keeps a new table; False, and nothing changed, when the code is taken. One that nobody comes to soon goes."""
         key = table_key(record.code)
         packed = msgspec.msgpack.encode(record)
-        return await self.line.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=self._keep_s), key) is not None
+        return await self.line.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=UNUSED_S), key) is not None
 
     async def load_table(self, code: str) -> TableRecord | None:
         """The table of that code; raises `BadRecord`."""

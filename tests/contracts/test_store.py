@@ -256,6 +256,13 @@ async def test_what_is_kept_lasts_as_long_as_it_is_set_to(server: Server, redis:
             assert 0 <= seconds - await redis.ttl(key) < 60
 
 
+async def test_a_table_that_nobody_comes_to_is_soon_gone(store: RedisStore, redis: "Redis") -> None:
+    await store.create_table(a_table())
+    assert 0 <= 2 * DAY_S - await redis.ttl(TABLE) < 60
+    await store.open_table(CODE)
+    assert await redis.ttl(TABLE) > 300 * DAY_S
+
+
 # --- what is not ours, or broken ---------------------------------------------------------------------------------
 
 
