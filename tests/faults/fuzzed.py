@@ -16,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import msgpack
@@ -286,6 +287,7 @@ def batches(seeds: range) -> Cost:
             total.slowest_us, total.slowest = cost.slowest_us, cost.slowest
         total.crash = total.crash or cost.crash
         gc.collect(1)
+    gc.enable()
     return total
 
 
@@ -297,11 +299,11 @@ def led(runs: int) -> None:
     import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     for module in ("server.protocol", "server.room", "server.play", "server.judge", "server.names", "engine.slapjack"):
-        for thing in vars(sys.modules[module]).values():
-            if isinstance(thing, type) and thing.__module__ == module:
-                for name, method in list(vars(thing).items()):
-                    if callable(method) and hasattr(method, "__code__"):
-                        setattr(thing, name, atheris.instrument_func(method))
+        classes = [each for each in vars(sys.modules[module]).values() if isinstance(each, type)]
+        for place in (sys.modules[module], *(each for each in classes if each.__module__ == module)):
+            for name, function in list(vars(place).items()):
+                if isinstance(function, FunctionType) and function.__module__ == module:
+                    setattr(place, name, atheris.instrument_func(function))
     target, taken = Target(1), 0
 
     def take(data: bytes) -> None:
