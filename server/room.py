@@ -148,6 +148,8 @@ class Room:
         self._n = 0
         self._ping_us: int | None = None
         self._newcomer_pings = 0
+        # In order. Whoever comes late to several pings sends one: they would all leave now.
+        self._to_ping: dict[ConnId, None] = {}
         self._now_us = 0
         self._effects: list[Effect] = []
         self._keeps: list[Keep] = []
@@ -202,6 +204,9 @@ class Room:
             self._stirred = False
         elif self._entries:
             self._keep()
+        if self._to_ping:
+            self._effects.append(Ping(tuple(self._to_ping)))
+            self._to_ping.clear()
         if not self._effects and not self._keeps:
             return []
         effects: list[Effect] = [*self._keeps, *self._effects]
@@ -322,7 +327,7 @@ class Room:
             return
         for guest in self.guests.values():
             guest.unanswered += 1
-        self._effects.append(Ping(tuple(self.guests)))
+        self._to_ping.update(dict.fromkeys(self.guests))
         self._newcomer_pings = max(0, self._newcomer_pings - 1)
         playing = self.play is not None and self.still_since_us is None
         pace_us = min(PING_IDLE_US, round(PING_PLAYING_US * self._strain.seldom)) if playing else PING_IDLE_US
@@ -857,7 +862,7 @@ class Room:
             return
         if self.play.pings:
             conns = (self.chairs[seat].conn for seat in self.play.pings)
-            self._effects.append(Ping(tuple(conn for conn in conns if conn is not None)))
+            self._to_ping.update((conn, None) for conn in conns if conn is not None)
             self.play.pings.clear()
         if not self.play.happenings:
             return

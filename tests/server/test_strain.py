@@ -2,6 +2,7 @@
 
 import pytest
 
+from server.mail import Woken
 from server.protocol import Shown
 from server.strain import EASY, FULL, HARD, LATE_US, LOOKS, MOST_SELDOM, Strain
 from tests.server.world import MS, Table
@@ -91,3 +92,16 @@ def test_nobody_is_asked_before_a_hand_can_be_meant_for_the_card(rtt_ms: int) ->
     assert table.pings <= len(NAMES), "but for those that every phone gets each second"
     table.after(1, 400)
     assert table.pings >= 10 * len(NAMES)
+
+
+def test_a_server_that_comes_late_asks_once_for_all_that_it_has_missed() -> None:
+    """R4: however many pings were due meanwhile, they would all leave now, and it is busy enough."""
+    table = Table(*NAMES, rtt_ms=dict.fromkeys(NAMES, 20))
+    table.later(3_000)
+    table.start(first="JS 4H")
+    table.turn_cards(1)
+    table.after(1, 100)
+    table.pings = 0
+    table.now_us += 300 * MS
+    table.happens(Woken())
+    assert table.pings == len(NAMES)
