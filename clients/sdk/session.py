@@ -325,7 +325,8 @@ class Session:
         # What was refused would be refused again until something else happens: a program that tries once more at
         # everything it is told would try thousands of times a second.
         tried = move if isinstance(move, DoCarryOn) else msgspec.structs.replace(move, reaction_us=None)
-        if tried not in self._vain_moves:
+        # And what the table looks like is seen first on every socket.
+        if not self._whole and tried not in self._vain_moves:
             self._last_moves[str(move.__struct_config__.tag)] = tried
             self.say(move)
 
@@ -383,6 +384,9 @@ class Session:
         for event in update.events:
             if isinstance(event, CardTurned):
                 self._to_paint[event.nth] = painted_us
+        if self.top is not None and update.view is not None and update.show_at_us and not update.events:
+            # Shown afresh: the hands that were on it are void, and what counts is the painting to come (P9).
+            self._painted.pop(self.top.nth, None)
         if self.top is not None and self.top.nth not in self._painted:
             self._to_paint[self.top.nth] = painted_us
         self._happenings.append(update)

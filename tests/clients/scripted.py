@@ -58,9 +58,9 @@ class Table:
         await self.tell(table=a_table(), view=a_game())
         return join
 
-    async def tell(self, **parts: Any) -> None:
+    async def tell(self, show_at_us: int = 0, **parts: Any) -> None:
         self._n += 1
-        await self.say(Update(n=self._n, show_at_us=0, **parts))
+        await self.say(Update(n=self._n, show_at_us=show_at_us, **parts))
 
     async def close(self, code: int, reason: str = "") -> None:
         await self._socket.close(code, reason)

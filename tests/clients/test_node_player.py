@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
+from time import monotonic_ns
 from typing import Any
 
 import pytest
@@ -15,11 +16,12 @@ from clients.bots import Mind, Policy, play
 from clients.bots.mind import QUICKEST_MS
 from clients.sdk import Player, connect, create_table
 from engine.rules import Rules
-from server.protocol import Closing, Join, Lock, Remove, SetRules, Stage
+from server.protocol import Closing, DoSlap, Join, Lock, Remove, SetRules, Stage
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
 from tests.support.serving import ROOT, Served, served
+from tests.support.tables import a_game, turned
 
 PROGRAM = ROOT / "tests" / "clients" / "node_player" / "player.mjs"
 MSGPACK = ROOT / "clients" / "web" / "node_modules" / "@msgpack" / "msgpack"
@@ -152,6 +154,38 @@ async def test_it_follows_its_table_to_another_server() -> None:
         assert await program.ends() == 0
     assert table.paths == ["/ws/K7WQ2M", "/n/node-2/ws/K7WQ2M", "/ws/K7WQ2M"]
     assert [message.key for message in table.heard if isinstance(message, Join)] == ["", "", "secret"]
+
+
+async def test_it_times_a_hand_from_the_painting_that_counts() -> None:
+    """P9: the first one, over a new socket as well, until the card is shown afresh."""
+    reactions_us: list[int] = []
+    instants_us: list[int] = []
+
+    async def slaps(table: scripted.Table) -> None:
+        reactions_us.append((await table.hear(DoSlap)).reaction_us)
+        instants_us.append(monotonic_ns() // 1_000)
+
+    async def first(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
+        await slaps(table)
+        await table.close(1012)
+
+    async def again(table: scripted.Table) -> None:
+        await table.welcome()
+        instants_us.append(monotonic_ns() // 1_000)
+        await table.tell(view=a_game(["JS"]))
+        await slaps(table)
+        instants_us.append(monotonic_ns() // 1_000)
+        await table.tell(show_at_us=1, view=a_game(["JS"]))
+        await slaps(table)
+        await table.close(Closing.REMOVED)
+
+    async with scripted.at(scripted.Table(first, again)) as url, seated(url, "K7WQ2M", "msgpack") as program:
+        assert await program.ends() == 0
+    slapped_us, back_us, _, afresh_us, end_us = instants_us
+    assert reactions_us[1] >= reactions_us[0] + back_us - slapped_us
+    assert reactions_us[2] <= end_us - afresh_us
 
 
 async def test_it_is_told_why_not(server: Served) -> None:

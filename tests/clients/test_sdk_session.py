@@ -564,6 +564,35 @@ def test_a_card_is_stamped_once() -> None:
     assert sum(isinstance(message, Shown) for message in phone.said) == 1
 
 
+def test_p9_a_stamp_outlives_its_socket() -> None:
+    """Others have seen that card all the while: to come back to it is no new beginning."""
+    phone = Phone().join().tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint().close(GONE)
+    phone.later(200 * MS).open().hear(welcome(phone.now_us))
+    phone.n = 0
+    phone.session.slap(phone.now_us)
+    assert not any(isinstance(message, DoSlap) for message in phone.take().said), "before it sees what lies there now"
+    phone.tell(table=a_table(), view=a_game(["JS"])).paint()
+    phone.session.slap(phone.now_us + 150 * MS)
+    assert phone.take().last(DoSlap).reaction_us == 350 * MS
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_p9_a_card_that_is_shown_afresh_is_stamped_anew(comes_back: bool) -> None:
+    """After a restart, and after a server has stood still, on the same socket."""
+    phone = Phone().join().tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint().later(S)
+    if comes_back:
+        phone.close(GONE).open().hear(welcome(phone.now_us))
+        phone.n = 0
+    phone.tell(phone.now_us + AHEAD_US + 60 * MS, table=a_table() if comes_back else None, view=a_game(["JS"]))
+    phone.later(60 * MS)
+    phone.session.slap(phone.now_us)
+    assert phone.take().last(DoSlap).reaction_us is None, "it is not painted yet"
+    phone.later(7 * MS).paint()
+    assert phone.last(Shown) == Shown(game=1, nth=1, late_us=7 * MS)
+    phone.session.slap(phone.now_us + 250 * MS)
+    assert phone.take().last(DoSlap).reaction_us == 250 * MS
+
+
 def test_stamps_do_not_outlive_their_game() -> None:
     phone = Phone().join().tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint()
     phone.later(S).tell(table=a_table(game=2), view=a_game())

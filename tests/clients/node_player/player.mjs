@@ -30,14 +30,16 @@ const { encode, decode } =
 const nowUs = () => Math.round(performance.now() * 1000);
 const tell = (what) => console.log(JSON.stringify(what));
 
-let socket, key, seat, lastN, best, shown, painted, syncing, whole;
+let socket, key, seat, lastN, best, shown, syncing, whole;
+const painted = new Map(); // P9: when each card of the game was painted, whatever has become of the socket.
+let paintedGame;
 let pauseMs = FIRST_PAUSE_MS;
 let [node, hops] = ["", 0];
 
 function dial() {
   // P6, P8: what was known of the count and of the clock belonged to the last socket.
   [lastN, best, whole] = [null, null, true];
-  [shown, painted] = [{ table: null, view: null }, new Map()];
+  shown = { table: null, view: null };
   const table = `${origin}${node && `/n/${node}`}/ws/${code}`;
   socket = wire === "json" ? new WebSocket(table, ["slapjack.json"]) : new WebSocket(table);
   socket.binaryType = "arraybuffer";
@@ -110,13 +112,16 @@ function hold(update) {
 
 function show(update, dueUs) {
   if (update.table) {
-    if (shown.table && shown.table.game !== update.table.game) painted.clear();
+    if (update.table.game !== paintedGame) painted.clear();
+    paintedGame = update.table.game;
     shown.table = update.table;
   }
   // P6: a null part has not changed, but in the first update of a socket there is no game then.
   if (update.view || whole) shown.view = update.view;
   whole = false;
   const top = shown.view?.landed.at(-1);
+  // P9: shown afresh, and so the painting to come counts.
+  if (top && update.view && update.show_at_us && !update.events.length) painted.delete(top.nth);
   if (top && !painted.has(top.nth)) {
     painted.set(top.nth, nowUs());
     if (update.say_shown) say({ t: "shown", game: shown.table.game, nth: top.nth, late_us: Math.round(nowUs() - dueUs) });

@@ -49,6 +49,8 @@ export class LiveTable {
   #reveal: Reveal;
   #paintings = new Paintings();
   #slapped: string[] = [];
+  /** Whether the table has been shown since the last welcome. */
+  #sees = false;
   #keys = 0;
   #join: Join;
 
@@ -110,7 +112,7 @@ export class LiveTable {
 
   /** A hand comes down on what this person saw on top. The hand print is theirs at once; whose pile it is, is not. */
   slap(touch: Touch): void {
-    if (!this.inGame || this.table.table?.paused) return;
+    if (!this.#sees || !this.inGame || this.table.table?.paused) return;
     const seen = this.#paintings.seenAt(touch.atMs);
     this.hand = {
       key: ++this.#keys,
@@ -177,9 +179,9 @@ export class LiveTable {
     switch (message.t) {
       case "welcome":
         this.me = message.seat;
-        // What was painted before is void: a restarted server shows the top card afresh, and times hands from that.
-        this.#paintings = new Paintings();
+        // What the last socket took with it may be said again, once it is seen what lies there now.
         this.#slapped = [];
+        this.#sees = false;
         if (!this.anonymous) kept.key = message.key;
         break;
       case "seated":
@@ -208,10 +210,11 @@ export class LiveTable {
 
   #show(update: Update): (paintedMs: number) => void {
     const before = this.table;
+    this.#sees = true;
     this.table = after(before, update);
     // Whatever was told of a hand does not lie over the result.
     if (before.table?.stage === "playing" && this.table.table?.stage !== "playing") this.note = null;
-    if (this.table.table?.game !== before.table?.game) {
+    if (isAfresh(update) || this.table.table?.game !== before.table?.game) {
       this.#slapped = [];
       this.turning = this.called = 0;
       this.hand = null;
@@ -230,13 +233,21 @@ export class LiveTable {
 
   #painted(update: Update, game: number, atMs: number): void {
     if (!update.view) return;
-    this.#paintings.add({ game, nth: update.view.landed.at(-1)?.nth ?? 0, atMs });
+    const nth = update.view.landed.at(-1)?.nth ?? 0;
+    const afresh = isAfresh(update);
+    this.#paintings.add({ game, nth, atMs }, afresh);
     if (!update.say_shown) return;
     const lateUs = (this.#connection.clock.roomUs(atMs) ?? update.show_at_us) - update.show_at_us;
+    if (afresh && nth) this.say({ t: "shown", game, nth, late_us: lateUs });
     for (const event of update.events) {
       if (event.event === "card_turned") this.say({ t: "shown", game, nth: event.nth, late_us: lateUs });
     }
   }
+}
+
+/** Whether the top card is shown anew, after a restart, say: hands that were on it are void (P9). */
+function isAfresh(update: Update): boolean {
+  return update.view !== null && update.show_at_us !== 0 && update.events.length === 0;
 }
 
 function reactionUs(atMs: number, paintedMs: number): number {

@@ -32,6 +32,18 @@ function atTable(view: Partial<GameView> = {}, table: Partial<TableView> = {}) {
   return { world, live, socket, turned, next: () => ++n };
 }
 
+const JACK = [{ nth: 1, face: "JS", seat: 1 }];
+
+/** The line breaks, and the socket after it is welcomed. */
+function comesBack(world: FakeWorld, socket: FakeWorld["socket"]): void {
+  socket.breaks();
+  world.pass(1000);
+  world.socket.opens();
+  world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 1 });
+  const asked = world.socket.of("sync").at(-1);
+  world.socket.hears({ t: "synced", sent_us: asked?.sent_us ?? 0, room_us: (asked?.sent_us ?? 0) + AHEAD_US });
+}
+
 beforeEach(() => localStorage.clear());
 
 describe("a slap", () => {
@@ -57,25 +69,41 @@ describe("a slap", () => {
     expect(socket.of("slap")).toEqual([{ t: "slap", game: 1, nth: 1, reaction_us: 297_500, side: "right" }]);
   });
 
-  it("is timed from the fresh painting once the table is joined again: what was painted before is void", () => {
+  it("P9: on a card found again after a lost line is timed from its first painting, and may be said again", () => {
     const { world, live, socket, turned } = atTable();
     turned(1, "JS", 100);
     world.pass(300 - world.now);
     live.slap({ atMs: 300, side: "left" });
-    socket.breaks();
-    world.pass(1000);
-    world.socket.opens();
-    world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 1 });
+    comesBack(world, socket);
     live.slap({ atMs: world.now, side: "left" });
-    expect(world.socket.of("slap")).toEqual([]);
-    const landed = [{ nth: 1, face: "JS", seat: 1 }];
-    world.socket.hears(update(1, { table: tableView(), view: gameView({ turned: 1, pile: 1, landed }) }));
+    expect(world.socket.of("slap"), "before it is known what lies there now").toEqual([]);
+    world.socket.hears(update(1, { table: tableView(), view: gameView({ turned: 1, pile: 1, landed: JACK }) }));
     world.pass(32);
-    const shownMs = world.now;
-    world.pass(160);
-    live.slap({ atMs: world.now, side: "left" });
-    expect(world.socket.of("slap")).toMatchObject([{ nth: 1 }]);
-    expect(world.socket.of("slap")[0]?.reaction_us).toBeLessThanOrEqual((world.now - shownMs + 32) * 1000);
+    const [paintedMs] = socket.of("slap").map(({ reaction_us }) => 300 - (reaction_us ?? 0) / 1000);
+    live.slap({ atMs: 1_600, side: "left" });
+    expect(world.socket.of("slap")).toMatchObject([{ nth: 1, reaction_us: (1_600 - (paintedMs ?? 0)) * 1000 }]);
+  });
+
+  it.each([true, false])("P9: is timed anew on a card that is shown afresh; on a new socket: %s", (back) => {
+    const { world, live, socket, turned, next } = atTable();
+    turned(1, "JS", 100);
+    world.pass(300 - world.now);
+    live.slap({ atMs: 300, side: "left" });
+    live.turn({ atMs: 310, side: "left" });
+    if (back) comesBack(world, socket);
+    const view = gameView({ turned: 1, pile: 1, landed: JACK, turners: [0] });
+    const change = { show_at_us: (world.now + 50) * 1000 + AHEAD_US, table: tableView(), view };
+    world.socket.hears(update(back ? 1 : next(), change));
+    world.pass(80);
+    expect(live.hand).toBeNull();
+    expect(world.socket.of("shown").at(-1)).toMatchObject({ game: 1, nth: 1 });
+    const before = world.socket.of("slap").length;
+    live.slap({ atMs: world.now + 250, side: "left" });
+    live.turn({ atMs: world.now + 260, side: "left" });
+    const [slap] = world.socket.of("slap").slice(before);
+    expect(slap?.reaction_us).toBeGreaterThanOrEqual(250_000);
+    expect(slap?.reaction_us).toBeLessThanOrEqual(300_000);
+    expect(world.socket.of("turn")).toHaveLength(back ? 1 : 2);
   });
 
   it("shows one's own hand at once, and it stays neutral until the dealer speaks", () => {

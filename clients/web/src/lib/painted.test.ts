@@ -25,6 +25,13 @@ it("a card keeps the time of its first painting", () => {
   expect(paintings.seenAt(100)?.atMs).toBe(10);
 });
 
+it("P9: a card that is shown afresh has the time of its new painting", () => {
+  const paintings = new Paintings();
+  paintings.add({ game: 1, nth: 1, atMs: 10 });
+  expect(paintings.add({ game: 1, nth: 1, atMs: 90 }, true)).toBe(true);
+  expect(paintings.seenAt(100)?.atMs).toBe(90);
+});
+
 it("the first card of the next game is another card", () => {
   const paintings = new Paintings();
   paintings.add({ game: 1, nth: 1, atMs: 10 });

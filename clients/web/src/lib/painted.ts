@@ -9,10 +9,10 @@ const KEPT = 16;
 export class Paintings {
   #kept: Painted[] = [];
 
-  /** A frame at `atMs` painted card `nth` on top. False where it was there already. */
-  add(painted: Painted): boolean {
+  /** A frame at `atMs` painted card `nth` on top. False where it was there already, and is not shown `afresh` (P9). */
+  add(painted: Painted, afresh = false): boolean {
     const last = this.#kept.at(-1);
-    if (last && last.game === painted.game && last.nth === painted.nth) return false;
+    if (!afresh && last && last.game === painted.game && last.nth === painted.nth) return false;
     this.#kept = [...this.#kept.slice(1 - KEPT), painted];
     return true;
   }
