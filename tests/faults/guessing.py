@@ -129,7 +129,7 @@ def row(folder: Path, full: bool) -> Figure:
     server.start()
     try:
         one = asyncio.run(from_one(server, 65 if full else 2))
-        many = asyncio.run(from_many(server, *((50, 30) if full else (20, 2))))
+        many = asyncio.run(from_many(server, *((50, 20) if full else (20, 2))))
     finally:
         server.stop()
     return both([one, many])

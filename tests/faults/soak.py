@@ -152,7 +152,7 @@ def soak(folder: Path, tables: int, waves: int, wave_s: float, quiet_s: float = 
 
 def row(folder: Path, full: bool) -> Figure:
     """The last long one, when there was one; and a short one now."""
-    now = soak(folder, *((10, 6, 12.0) if full else (2, 3, 1.5, 0.5)))
+    now = soak(folder, *((10, 5, 10.0) if full else (2, 3, 1.5, 0.5)))
     if not full:
         return now
     if not RESULT.is_file():
