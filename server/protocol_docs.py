@@ -14,6 +14,9 @@ from typing import Any, get_args
 
 import msgspec
 
+from engine.cards import RANKS, SUITS
+from engine.game import CardTurned, GameView, LandedCard
+from engine.rules import GameName
 from server.protocol import JSON_SUBPROTOCOL, PHONE_LIMITS, PROTOCOL, FromPhone, FromServer, write
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -22,9 +25,8 @@ SCHEMA = DOCS / "protocol.schema.json"
 VECTORS = DOCS / "protocol.vectors.json"
 
 COLUMNS = 119
-_EXAMPLE = re.compile(
-    r"^### (\w+)\n((?:(?!#|```).*\n)*)```json\n((?:(?!```).*\n)*)```\n(?:\n```msgpack\n(?:(?!```).*\n)*```\n)?", re.M
-)
+_EXAMPLE = re.compile(r"^### (\w+)\n(?:(?!#|```).*\n)*```json\n((?:(?!```).*\n)*)```\n", re.M)
+_BYTES = re.compile(r"(?<=^```msgpack\n)(?:(?!```).*\n)*", re.M)
 
 PHONE_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(FromPhone)}
 SERVER_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(FromServer)}
@@ -97,7 +99,7 @@ def _clock(what: str, exchanges: list[tuple[int, int, int]], within_us: int) -> 
 
 def examples(page: str) -> dict[str, Any]:
     """The JSON examples of the messages on the page, by kind."""
-    found = {name: json.loads(text) for name, _, text in _EXAMPLE.findall(page)}
+    found = {name: json.loads(text) for name, text in _EXAMPLE.findall(page)}
     return {name: found[name] for name in (*PHONE_KINDS, *SERVER_KINDS)}
 
 
@@ -106,16 +108,9 @@ def _frame(name: str, example: Any) -> str:
 
 
 def with_bytes(page: str) -> str:
-    """The page with the frame below the example of each message."""
-
-    def told(found: re.Match[str]) -> str:
-        name, words, text = found.groups()
-        if name not in PHONE_KINDS and name not in SERVER_KINDS:
-            return found[0]
-        frame = fill(_frame(name, json.loads(text)), COLUMNS)
-        return f"### {name}\n{words}```json\n{text}```\n\n```msgpack\n{frame}\n```\n"
-
-    return _EXAMPLE.sub(told, page)
+    """The page with the frame of each example in its last chapter."""
+    frames = {name: fill(_frame(name, example), COLUMNS) for name, example in examples(page).items()}
+    return _BYTES.sub("".join(f"{name}\n{frame}\n" for name, frame in frames.items()), page)
 
 
 def schema() -> str:
@@ -123,12 +118,17 @@ def schema() -> str:
     (from_phone, from_server), kinds = msgspec.json.schema_components(
         (FromPhone, FromServer), ref_template="#/$defs/{name}"
     )
+    # What these are is known to the engine alone; on the wire they are texts.
+    for kind in (CardTurned, LandedCard):
+        kinds[kind.__name__]["properties"]["face"]["pattern"] = f"^[{RANKS}][{SUITS}]$"
+    kinds[GameView.__name__]["properties"]["game"] = {"$ref": f"#/$defs/{GameName.__name__}"}
     return _json(
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"Slapjack's messages, version {PROTOCOL}",
-            "$comment": f"As JSON under the subprotocol {JSON_SUBPROTOCOL}, as msgpack without. Whole numbers are "
-            "written without a point (P2), which a JSON Schema cannot say.",
+            "$comment": "Two schemas to hold a message against: #/$defs/FromPhone for what a client says, "
+            f"#/$defs/FromServer for what it hears. As JSON under the subprotocol {JSON_SUBPROTOCOL}, as msgpack "
+            "without. Whole numbers are written without a point (P2), which a JSON Schema cannot say.",
             "anyOf": [{"$ref": "#/$defs/FromPhone"}, {"$ref": "#/$defs/FromServer"}],
             "$defs": {"FromPhone": from_phone, "FromServer": from_server, **kinds},
         }

@@ -33,7 +33,7 @@ def test_they_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_stale_page_is_mended_by_writing_it_again() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    stale = page.replace("```msgpack\n86 ", "```msgpack\n87 ").replace("```msgpack\n81 a1 74 a4", "```msgpack\n", 1)
+    stale = page.replace("\njoin\n86 ", "\njoin\n87 ").replace("\nquit\n81 a1 74 a4", "\n")
     assert stale != page
     assert with_bytes(stale) == page
     assert with_bytes(page) == page
@@ -55,6 +55,14 @@ def test_the_schema_takes_every_example(vector: dict[str, Any]) -> None:
     VALIDATOR.validate(vector["json"])
     direction = {"phone": "FromPhone", "server": "FromServer"}[vector["from"]]
     VALIDATOR.evolve(schema={**VALIDATOR.schema, "anyOf": [{"$ref": f"#/$defs/{direction}"}]}).validate(vector["json"])
+
+
+@pytest.mark.parametrize(("game", "face"), [("chess", "JS"), ("slapjack", "11S"), ("slapjack", "SJ")])
+def test_the_schema_knows_the_games_and_the_cards(game: str, face: str) -> None:
+    update = next(vector["json"] for vector in VALUES["messages"] if vector["json"]["t"] == "update")
+    landed = [{"nth": 17, "face": face, "seat": 1}]
+    assert VALIDATOR.is_valid(update)
+    assert not VALIDATOR.is_valid({**update, "view": {**update["view"], "game": game, "landed": landed}})
 
 
 @pytest.mark.parametrize("vector", VALUES["malformed"], ids=lambda vector: vector["what"])
