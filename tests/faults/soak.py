@@ -136,7 +136,8 @@ def in_all(samples: list[Sample], most_mib: float = MOST_GROWTH_MIB) -> Figure:
     more = max(last.handles - first.handles, 0), max(last.tasks - first.tasks, 0)
     text = (
         f"{len(samples)} waves in {samples[-1].at_s / 60:.0f} minutes, clock leaping: memory {grown_mib:+.2f} MiB in "
-        f"the last {minutes:.0f} ({last.memory / MIB:.0f} MiB), {more[0]} handles and {more[1]} tasks more, {stood} waves without play"
+        f"the last {minutes:.0f} of them ({last.memory / MIB:.0f} MiB), {more[0]} handles and {more[1]} tasks more, "
+        f"{stood} waves without play"
     )
     return Figure(grown_mib / max(minutes / 60, 1) < most_mib and more == (0, 0) and not stood, text)
 
