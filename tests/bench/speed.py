@@ -400,6 +400,10 @@ def _mid(values: Sequence[float]) -> float:
     return median(values) if values else math.nan
 
 
+def _ratio(value: float, to: float) -> float:
+    return value / to if to else math.nan
+
+
 def _few(climbs: Sequence[Climb]) -> list[Row]:
     return [climb.few for climb in climbs if climb.few is not None]
 
@@ -428,8 +432,8 @@ def report(climbs: dict[str, list[Climb]]) -> str:
         bound = "".join(f" (bound by {climb.bound})" for climb in seen[:1] if climb.bound != "server")
         delays = f"{_mid([row.p50_ms for row in few]):.2f} / {_mid([row.p99_ms for row in few]):.2f}"
         lines.append(
-            f"| {contestant.title} | {capacity:,.0f}{bound} | {own_capacity / capacity:.2f} × "
-            f"| {cpu_us:.0f} / {many_us:.0f} | {own_cpu_us / like_us:.2f} × | {delays} |"
+            f"| {contestant.title} | {capacity:,.0f}{bound} | {_ratio(own_capacity, capacity):.2f} × "
+            f"| {cpu_us:.0f} / {many_us:.0f} | {_ratio(own_cpu_us, like_us):.2f} × | {delays} |"
         )
     return "\n".join(lines)
 
@@ -445,10 +449,10 @@ def summary(climbs: dict[str, list[Climb]], kib: float) -> dict[str, float]:
     return {
         "rooms_per_core": own,
         "rooms_no_journal": capacity.get("unkept", math.nan),
-        "vs_node_ws": own / capacity.get("node_ws", math.nan),
-        "vs_colyseus": own / capacity.get("colyseus", math.nan),
-        "vs_limit": own / capacity.get("picows", math.nan),
-        "no_journal_vs_limit": capacity.get("unkept", math.nan) / capacity.get("picows", math.nan),
+        "vs_node_ws": _ratio(own, capacity.get("node_ws", math.nan)),
+        "vs_colyseus": _ratio(own, capacity.get("colyseus", math.nan)),
+        "vs_limit": _ratio(own, capacity.get("picows", math.nan)),
+        "no_journal_vs_limit": _ratio(capacity.get("unkept", math.nan), capacity.get("picows", math.nan)),
         "cpu_vs_limit": own_us / many_us.get("picows", math.nan),
         "cpu_no_journal_vs_limit": many_us.get("unkept", math.nan) / many_us.get("picows", math.nan),
         "cpu_vs_starlette": own_us / many_us.get("starlette", math.nan),
