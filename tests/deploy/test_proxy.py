@@ -205,10 +205,25 @@ def test_what_is_for_the_operator_is_not_for_phones(house: House, path: str) -> 
     assert house.refusal(path)[0] == 404
 
 
-def test_with_no_node_at_all_people_are_told_to_wait(house: House) -> None:
+def test_where_none_is_ready_all_are_asked_and_nothing_is_remembered_of_it(house: House) -> None:
+    codes = [f"H{nth:05}" for nth in range(20)]
+    before = {code: house.node_of(f"/ws/{code}") for code in codes}
     house.refuse(*NODES)
+    assert {house.node_of("/") for _ in range(6)} == set(NODES)
+    assert {house.node_of(f"/ws/I{nth:05}") for nth in range(20)} == set(NODES)
+    for code in codes:
+        house.node_of(f"/ws/{code}")
+    house.accept(*NODES)
+    assert {code: house.node_of(f"/ws/{code}") for code in codes} == before
+
+
+def test_with_no_node_at_all_people_are_told_to_wait(house: House) -> None:
+    for node in house.nodes.values():
+        node.stop()
     status, text = house.refusal("/")
     assert status == 503
     assert "comes back by itself" in text
-    house.accept(*NODES)
+    for node in house.nodes.values():
+        node.start()
+    wait_for(lambda: all(map(house.proxy.uses, NODES)), "the proxy to use all of them")
     assert house.node_of("/") in NODES
