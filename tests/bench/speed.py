@@ -46,6 +46,8 @@ PICOWS = "picows==2.3.1"
 
 LATE_S = 0.025
 FEW, MANY = 200, 1000
+CHEAPER = 2.5
+"""A delivery may cost so many times less with many tables than with few."""
 SETTLE_S = 1.5
 STEP = 1.1
 CLIMB_S = 36.0
@@ -307,9 +309,10 @@ async def climb(bench: Bench, most: int) -> Climb:
     row = seen.few = await at(FEW)
     fine: Row | None = row if row.fine else None
     failed: Row | None = None if row.fine else row
-    if row.server_pct * MANY / FEW < 150:
-        row = seen.many = await at(MANY)
-        fine, failed = (row, failed) if row.fine else (fine, row)
+    if row.server_pct * MANY / FEW < 100 * CHEAPER:
+        row = await at(MANY)
+        seen.many = row if row.tables == MANY else None
+        fine, failed = (row, None) if row.fine else (fine, row)
     tables = round(row.tables * 82 / max(1.0, row.server_pct))
     while True:
         if fine is not None:
@@ -435,7 +438,7 @@ def report(climbs: dict[str, list[Climb]]) -> str:
             f"| {contestant.title} | {capacity:,.0f}{bound} | {_ratio(own_capacity, capacity):.2f} × "
             f"| {cpu_us:.0f} / {many_us:.0f} | {_ratio(own_cpu_us, like_us):.2f} × | {delays} |"
         )
-    return "\n".join(lines)
+    return "\n".join(lines).replace("nan ×", "–").replace("nan", "–")
 
 
 def summary(climbs: dict[str, list[Climb]], kib: float) -> dict[str, float]:
