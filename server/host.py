@@ -65,8 +65,10 @@ STOPS = "this server stops: coming back to another"
 
 NOTICED_S = 1.0
 """A proxy notices within this that a server takes nobody new (deploy/haproxy.cfg)."""
-HAND_OVER_S = 2.0
+HAND_OVER_S = 3.5
 """The tables of a server that stops are handed over within this, one after the other."""
+NEXT_S = 0.05
+"""So long at most after one comes the next: a table's phones then do not wait for those of many others."""
 FINISH_S = 2.0
 """So long a change that is being kept may take then."""
 HEARD_S = RENEW_EVERY_US / 1e6 + 0.25
@@ -509,7 +511,7 @@ class Host:
         for room in rooms:
             handing.append(asyncio.create_task(room.hand_over()))
             if not alone:
-                await asyncio.sleep(HAND_OVER_S / len(rooms))
+                await asyncio.sleep(min(NEXT_S, HAND_OVER_S / len(rooms)))
         await asyncio.gather(*handing)
         self.handed_over += len(rooms)
 
