@@ -116,6 +116,8 @@ class Play:
     """A game in progress. Its methods take the instant, and give a `Refusal` where a move does not stand.
 
     `overturned` counts the hands that would have won, had they come before the verdict.
+    `stood_still_on` is the last card on which the table has stood still: people may have looked at it for longer than
+    any clock here tells.
     What is to be told collects in `happenings`, who is to be pinged in `pings` and what is to be journaled in
     `entries`, until the room takes it away. A game taken up from the journal has had `moves` and `played_us` already.
     """
@@ -155,6 +157,7 @@ class Play:
         self._evidence: list[judge.Evidence] = []
         self._spoken: tuple[Verdict | None, int] = (None, 0)
         self.overturned = 0
+        self.stood_still_on = 0
         self._calls: dict[tuple[Seat, int], int] = {}
         self._asked: Verdict | None = None
         self.shown_us = at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000
@@ -288,6 +291,7 @@ class Play:
 
     def shift(self, by_us: int) -> None:
         """Moves everything that is to come: the table has stood still for so long (R24)."""
+        self.stood_still_on = self.due.nth - 1
         self.timers = {timer: due_us + by_us for timer, due_us in self.timers.items()}
         self._calls = {call: at_us + by_us for call, at_us in self._calls.items()}
         self._began_us += by_us

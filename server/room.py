@@ -890,7 +890,12 @@ class Room:
             self._end_game()
 
     def _watch(self, verdict: Verdict, evidence: tuple[Evidence, ...]) -> None:
-        """Lets each hand be looked at, and tells the host of one that is no person's."""
+        """Lets each hand be looked at, and tells the host of one that is no person's.
+
+        Hands on a card on which the table stood still win piles, and are nobody's reaction.
+        """
+        if self.play is not None and verdict.nth == self.play.stood_still_on:
+            return
         late_us = {e.seat: e.late_us or 0 for e in evidence}
         for hand in verdict.hands:
             chair = self.chairs[hand.seat]

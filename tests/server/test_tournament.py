@@ -4,7 +4,7 @@ import pytest
 
 from engine.rules import GameName, Rules
 from server.mail import Forgotten
-from server.protocol import AddComputer, EndGame, Quit, Remove, SetRules, SetTable, Stage, Start
+from server.protocol import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
 from server.scores import SCORES, ScoreBook
 from server.store.port import Score
 from tests.server.world import Table
@@ -166,6 +166,33 @@ def test_r30_the_reactions_of_a_game_are_those_that_the_dealer_accepted() -> Non
     assert tallies["Ann"] is not None
     assert (tallies["Ann"].slaps, tallies["Ann"].wrong) == (1, 0)
     assert tallies["Ann"].average_ms == tallies["Ann"].best_ms == by_name["Ann"][0] // 1000
+
+
+@pytest.mark.parametrize("how", ["away", "paused"])
+def test_a_hand_on_a_card_on_which_the_table_stood_still_wins_the_pile_and_is_no_reaction(how: str) -> None:
+    """Whoever hangs up on a Jack, thinks, and comes back has no record of it (R24, R30)."""
+    table = Table("Ann", "Ben")
+    table.start("5H JS")
+    table.turn_cards(2)
+    table.after(2, 20)
+    if how == "away":
+        table["Ben"].go()
+        table["Ann"].go()
+        table.later(1_000)
+        table["Ann"].come_back()
+    else:
+        table.command(Pause(True))
+        table.later(1_000)
+        table.command(Pause(False))
+    table.later(100)
+    assert table["Ann"].slap(reaction_ms=1_200) is None
+    table.later(1_000)
+    (verdict,) = table.verdicts
+    assert verdict.winner == 0
+    assert verdict.hands[0].reaction_us is None
+    assert verdict.hands[0].accepted_us < 300_000
+    table.command(EndGame())
+    assert table.results[0].people[0].reactions_us == ()
 
 
 def test_whoever_wants_to_be_forgotten_is() -> None:
