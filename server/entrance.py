@@ -44,9 +44,12 @@ class Entrance(HttpToolsProtocol):
         self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone."""
+        """Lets go of all that holds on to it in turn: its memory is free now, and not when garbage is collected."""
         self._leave()
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+        if not self.cycle or self.cycle.response_complete:
+            self._let_go()
 
     def data_received(self, data: bytes) -> None:
         """Takes a piece of a request, as long as there are not too many of them."""
@@ -73,6 +76,7 @@ class Entrance(HttpToolsProtocol):
         """From here on it is a socket (server/link.py)."""
         self._leave()
         super().handle_websocket_upgrade()
+        self._let_go()
 
     def _expect(self) -> None:
         self._bytes = 0
@@ -94,6 +98,10 @@ class Entrance(HttpToolsProtocol):
         if self._counted:
             self._counted = False
             self.count.leave(self._address)
+
+    def _let_go(self) -> None:
+        held: Any = self
+        held.parser = held.flow = held.transport = held.cycle = held.scope = held.headers = None
 
     def _from_proxy(self) -> bool:
         address = ipaddress.ip_address(self._address)

@@ -101,6 +101,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self._receive = self._ponged = None
         self._afford = lambda _: True
         self.conn.parser.close()
+        self.conn.parser_exc = None
         if hasattr(self, "scope"):
             cast(dict[str, Any], self.scope["extensions"]).pop(SCOPE_KEY, None)
 

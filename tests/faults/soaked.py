@@ -1,6 +1,7 @@
-"""The server for a soak: SIGUSR1 moves its clock forward by an hour, and at SIGUSR2 it says how many tasks it has."""
+"""The server for a soak: SIGUSR1 moves its clock forward by an hour; at SIGUSR2 it counts its tasks and its garbage."""
 
 import asyncio
+import gc
 import os
 import signal
 
@@ -28,5 +29,7 @@ class LeapingClock(RealClock):
 if __name__ == "__main__":
     clock = LeapingClock()
     signal.signal(signal.SIGUSR1, lambda *_: clock.leap())
-    signal.signal(signal.SIGUSR2, lambda *_: print(f"tasks: {len(asyncio.all_tasks())}", flush=True))
+    signal.signal(
+        signal.SIGUSR2, lambda *_: print(f"tasks: {len(asyncio.all_tasks())}, garbage: {gc.collect()}", flush=True)
+    )
     serve(read_settings(os.environ), clock, RealLuck())
