@@ -48,7 +48,8 @@ class Entrance(HttpToolsProtocol):
         self._leave()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
-        if not self.cycle or self.cycle.response_complete:
+        answering: Any = self.cycle  # None before the first request, whatever its type says
+        if answering is None or answering.response_complete:
             self._let_go()
 
     def data_received(self, data: bytes) -> None:
