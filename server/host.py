@@ -569,9 +569,10 @@ class Host:
 
     async def _make_room(self) -> None:
         """Lets a table that nobody is at go to sleep, so that there is place for another."""
-        for room in [room for room in self._rooms.values() if room.idle()]:
-            room.stop()
-            await room.release()
+        idle = [room for room in self._rooms.values() if room.idle()]
+        for room in idle:
+            room.stop()  # all before anything is waited for, or somebody might come to one that is about to stop
+        await asyncio.gather(*(room.release() for room in idle))
         if len(self._rooms) >= self._max_tables:
             raise ServerFull(f"this server carries {self._max_tables} tables")
 

@@ -658,6 +658,46 @@ async def test_whoever_comes_to_a_room_that_has_just_gone_is_sent_back(world: Wo
         await each.ends()
 
 
+# --- rooms that nobody is at --------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_whoever_comes_back_while_idle_rooms_make_place_is_in_a_room_that_lasts(world: World) -> None:
+    _, a, b = await two(world)
+    codes = [await a.host.create() for _ in range(3)]
+    rooms = [await a.open(code) for code in codes]
+    await later(SLEEP_AFTER_S + 1)
+    a.line.journey_s = 0.1
+    making = asyncio.create_task(a.host.create())
+    await later(0.05)
+    back = await a.open(codes[-1])
+    ann = await world.joins(back, "Ann")
+    await making
+    await later(1)
+    assert back not in rooms
+    assert (ann.closed, ann.last(Update).table.seats[0].name) == (None, "Ann")
+    assert await a.open(codes[-1]) is back
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_many_idle_rooms_make_place_as_fast_as_one(world: World) -> None:
+    store, a, b = await two(world)
+    codes = [await a.host.create() for _ in range(20)]
+    for code in codes:
+        await a.open(code)
+    await later(SLEEP_AFTER_S + 1)
+    a.line.journey_s = 0.1
+    began_us = world.clock.now_us()
+    await a.host.create()
+    assert world.clock.now_us() - began_us == pytest.approx(0.2 * S, abs=1_000), "given up at once, and then created"
+    assert a.host.tables == 0
+    assert {store.marks[code] for code in codes} == {""}
+    for each in (a, b):
+        await each.ends()
+
+
 # --- everywhere --------------------------------------------------------------------------------------------------
 
 

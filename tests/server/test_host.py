@@ -99,6 +99,7 @@ class FakeStore:
         self.epochs: dict[str, int] = {}
         self.down = False
         self.bad = False
+        self.journey_s = 0.0
         self.open = asyncio.Event()
         self.open.set()
         self.tries = 0
@@ -106,6 +107,8 @@ class FakeStore:
 
     async def _answer(self) -> None:
         await self.open.wait()
+        if self.journey_s:
+            await asyncio.sleep(self.journey_s)
         if self.down:
             raise StoreDown("it does not answer")
 
@@ -345,6 +348,25 @@ async def test_a_store_that_is_down_is_asked_again_and_nothing_is_lost(world: Wo
     assert ann.got[told] == HoldOn(False)
     assert ann.kinds()[told + 1 :] == [Update, Reacted]
     assert world.store.tables[mailbox.room.code].locked
+
+
+@in_a_world
+async def test_a_line_that_died_unnoticed_takes_no_seat_from_the_one_after_it(world: World) -> None:
+    """However long the look-up of the first join takes, or that of one between them fails."""
+    mailbox, _ = await world.table("Ann")
+    delays_s = iter((3.0, 0.0, 1.0))
+
+    async def person_of(key_hash: str) -> str:
+        await asyncio.sleep(delay_s := next(delays_s))
+        if not delay_s:
+            raise StoreDown("once")
+        return key_hash
+
+    world.store.person_of = person_of  # type: ignore[method-assign]
+    key = "the-key-of-somebody-at-this-table"
+    dead, between, alive = [await world.joins(mailbox, "Ben", key=key) for _ in range(3)]
+    await later(5)
+    assert (dead.closed, between.closed, alive.closed) == (Closing.SEAT_TAKEN_OVER, Closing.STORE_DOWN, None)
 
 
 @in_a_world
