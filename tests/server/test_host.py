@@ -706,6 +706,17 @@ async def test_a_server_carries_no_more_when_all_come_at_once(world: World) -> N
 
 
 @in_a_world
+async def test_a_server_carries_no_more_when_all_come_while_the_store_answers_others(world: World) -> None:
+    codes = [await world.host.create() for _ in range(40)]
+    host = world.new_host(max_tables=5)
+    world.store.journey_s = 0.001
+    came = await asyncio.gather(*map(host.open, codes), return_exceptions=True)
+    assert sum(isinstance(room, Mailbox) for room in came) == 5
+    assert sum(isinstance(room, ServerFull) for room in came) == 35
+    assert host.tables == 5
+
+
+@in_a_world
 async def test_a_room_that_nobody_is_at_makes_place(world: World) -> None:
     codes = [await world.host.create() for _ in range(2)]
     host = world.new_host(max_tables=1)
