@@ -218,11 +218,7 @@ class Mailbox:
 
     async def release(self) -> None:
         """Lets the table be anybody's; it has been stopped."""
-        if self._owner:
-            try:
-                await self._store.release_table(self.room.code, self._owner, self._epoch)
-            except (StoreDown, BadRecord) as wrong:  # then it is free when the lease is over
-                log.warning("room %s cannot be given up: %s", self.room.code, wrong)
+        await give_up(self._store, self.room.code, self._owner, self._epoch)
 
     def fall_silent(self) -> None:
         """This server can no longer speak for the table: the phones come back to whoever can."""
@@ -530,6 +526,11 @@ class Host:
         opened = await self._open_table(code, owner)
         if opened is None:
             return None
+        try:
+            self._must_carry_one_more()  # others were woken meanwhile
+        except ServerFull:
+            await give_up(self._store, code, owner, opened.epoch)
+            raise
         self._must_serve()
         if owner != self.lease.owner:
             raise ServerStops("the lease under which the table was taken is over")
@@ -573,12 +574,24 @@ class Host:
         for room in idle:
             room.stop()  # all before anything is waited for, or somebody might come to one that is about to stop
         await asyncio.gather(*(room.release() for room in idle))
+        self._must_carry_one_more()
+
+    def _must_carry_one_more(self) -> None:
         if len(self._rooms) >= self._max_tables:
             raise ServerFull(f"this server carries {self._max_tables} tables")
 
     def _forget(self, mailbox: Mailbox) -> None:
         if self._rooms.get(mailbox.room.code) is mailbox:
             del self._rooms[mailbox.room.code]
+
+
+async def give_up(store: Store, code: str, owner: str, epoch: int) -> None:
+    """Lets a table be anybody's; where the store does not answer it is so once the owner's lease is over."""
+    if owner:
+        try:
+            await store.release_table(code, owner, epoch)
+        except (StoreDown, BadRecord) as wrong:
+            log.warning("room %s cannot be given up: %s", code, wrong)
 
 
 def taken_up(code: str, journal: Sequence[bytes]) -> Replayed | None:

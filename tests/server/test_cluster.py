@@ -17,6 +17,7 @@ from server.host import (
     STOPS,
     Host,
     Mailbox,
+    ServerFull,
     ServerStops,
 )
 from server.link import frame_of
@@ -694,6 +695,20 @@ async def test_many_idle_rooms_make_place_as_fast_as_one(world: World) -> None:
     assert world.clock.now_us() - began_us == pytest.approx(0.2 * S, abs=1_000), "given up at once, and then created"
     assert a.host.tables == 0
     assert {store.marks[code] for code in codes} == {""}
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_a_table_for_which_there_is_no_place_after_all_is_anothers_at_once(world: World) -> None:
+    store, a, b = await two(world)
+    a.host = Host(a.line, world.clock, world.luck, 1, 200, a.node)
+    codes = [await a.host.create() for _ in range(2)]
+    a.line.journey_s = 0.1
+    came = await asyncio.gather(*map(a.host.open, codes), return_exceptions=True)
+    assert [type(each) for each in came] == [Mailbox, ServerFull]
+    assert store.marks[codes[1]] == ""
+    assert await b.host.open(codes[1]) is not None
     for each in (a, b):
         await each.ends()
 
