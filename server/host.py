@@ -526,14 +526,14 @@ class Host:
         opened = await self._open_table(code, owner)
         if opened is None:
             return None
-        try:
-            self._must_carry_one_more()  # others were woken meanwhile
-        except ServerFull:
+        try:  # much may have happened meanwhile
+            self._must_carry_one_more()
+            self._must_serve()
+            if owner != self.lease.owner:
+                raise ServerStops("the lease under which the table was taken is over")
+        except (ServerFull, ServerStops):
             await give_up(self._store, code, owner, opened.epoch)
             raise
-        self._must_serve()
-        if owner != self.lease.owner:
-            raise ServerStops("the lease under which the table was taken is over")
         self.woken += 1
         replayed = taken_up(code, opened.journal)
         room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us(), self._strain)

@@ -518,6 +518,7 @@ async def test_a_table_that_was_taken_under_one_lease_is_not_served_under_the_ne
     answer.set()
     with pytest.raises(ServerStops):
         await asking
+    assert store.marks[code] == ""
     for each in (a, b):
         await each.ends()
 
@@ -655,6 +656,30 @@ async def test_whoever_comes_to_a_room_that_has_just_gone_is_sent_back(world: Wo
     await draining
     late = world.phone(mailbox)
     assert late.closed == SERVICE_RESTART
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
+async def test_a_table_that_is_being_taken_when_a_server_stops_is_anothers_at_once(world: World) -> None:
+    store, a, b = await two(world)
+    code = await a.host.create()
+    take_over = a.line.open_table
+
+    async def taken_just_before_the_signal(code: str, owner: str = "") -> Opened | None:
+        opened = await take_over(code, owner)
+        await asyncio.sleep(0.1)
+        return opened
+
+    a.line.open_table = taken_just_before_the_signal  # type: ignore[method-assign]
+    asking = asyncio.create_task(a.host.open(code))
+    await later(0.05)
+    draining = asyncio.create_task(a.host.drain())
+    with pytest.raises(ServerStops):
+        await asking
+    assert store.marks[code] == ""
+    assert await b.host.open(code) is not None
+    await draining
     for each in (a, b):
         await each.ends()
 
