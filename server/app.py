@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import leaderboard, people
 from server.cluster import Node
-from server.connection import Door, key_of, read_code
+from server.connection import Door, TooManyMisses, key_of, read_code
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, keep_key, told
 from server.lan import invite_origin
@@ -71,12 +71,11 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
         """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not."""
         where = address(request)
         code = read_code(request.path_params["code"])
-        may = await door.may_name(request, code, where)
-        table = await host.peek(code) if may and code is not None else None
-        if not may or not await door.may_name(request, code, where):
-            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
+        try:
+            table = await door.look_for(request, code, where)
+        except TooManyMisses:
+            raise Denied(429, "too_many", "too many wrong codes: wait a minute") from None
         if table is None:
-            door.missed(where)
             raise Denied(404, "no_such_table", "there is no table with this code")
         seated = sum(seat.kind is Kind.PERSON for seat in table.seats)
         return told({"code": table.code, "people": seated, "seats": len(table.seats), "games": table.games})

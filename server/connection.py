@@ -32,7 +32,7 @@ from server.protocol import (
     read_from_phone,
 )
 from server.settings import Settings
-from server.store.port import BadRecord, Elsewhere, Store, StoreDown
+from server.store.port import BadRecord, Elsewhere, Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.connection")
 
@@ -63,6 +63,10 @@ def read_code(text: str) -> str | None:
     return code if len(code) == CODE_LENGTH and set(code) <= set(CODE_SYMBOLS) else None
 
 
+class TooManyMisses(Exception):
+    """Too many wrong codes have been named from one household, or from everywhere."""
+
+
 class Door:
     """Lets sockets in: counts them, checks them, and leads each to its room."""
 
@@ -76,21 +80,24 @@ class Door:
         self._dials = AddressBuckets(settings.requests_per_s, settings.request_burst)
         self._guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
 
-    async def may_name(self, asking: HTTPConnection, code: str | None, address: str) -> bool:
-        """Whether a code may be named from there: not too many were wrong, or who asks is known at that table.
+    async def look_for(self, asking: HTTPConnection, code: str | None, address: str) -> TableRecord | None:
+        """What is kept of the table of that code, without waking it; None where there is none, which is a miss.
 
-        To be asked before a table is looked for, and again before the answer: many may have guessed meanwhile. Raises
-        `StoreDown` and `BadRecord`.
+        Raises `TooManyMisses` where too many were named from there, unless who asks is known at that table; `StoreDown`
+        and `BadRecord`.
         """
-        return self._guesses.may(address, self._clock.now_us()) or await self._is_known(asking, code)
-
-    def missed(self, address: str) -> None:
-        """A wrong code has been named from there."""
-        self._guesses.missed(address, self._clock.now_us())
-
-    def found(self, address: str) -> None:
-        """A right code has been named from there."""
-        self._guesses.found(address)
+        guess = self._guesses.begin(address, self._clock.now_us())
+        if guess is None and not await self._is_known(asking, code):
+            raise TooManyMisses
+        try:
+            table = await self._host.peek(code) if code is not None else None
+        except (StoreDown, BadRecord):
+            if guess is not None:
+                self._guesses.give_back(guess)
+            raise
+        if guess is not None and table is not None:
+            self._guesses.found(guess)
+        return table
 
     async def _is_known(self, asking: HTTPConnection, code: str | None) -> bool:
         """Whether who asks has sat at that table, by the secret they bring.
@@ -151,9 +158,11 @@ class Door:
     async def _find(self, socket: WebSocket, link: LinkProtocol, address: str) -> Mailbox | None:
         code = read_code(socket.path_params["code"])
         try:
-            may = await self.may_name(socket, code, address)
-            room = await self._host.open(code) if may and code is not None else None
-            may = may and await self.may_name(socket, code, address)
+            table = await self.look_for(socket, code, address)
+            room = await self._host.open(table.code) if table is not None else None
+        except TooManyMisses:
+            link.hang_up(Closing.TOO_MANY, "too many wrong codes: wait a minute")
+            return None
         except Elsewhere as there:
             self._host.moved += 1
             link.hang_up(Closing.MOVED, there.node)
@@ -171,14 +180,8 @@ class Door:
             log.error("table %s cannot be read: %s", code, bad)
             link.hang_up(Closing.ROOM_FAILED, "what was kept of this table cannot be read")
             return None
-        if not may:
-            link.hang_up(Closing.TOO_MANY, "too many wrong codes: wait a minute")
-            return None
         if room is None:
-            self.missed(address)
             link.hang_up(Closing.NO_SUCH_TABLE, "there is no table with this code")
-            return None
-        self.found(address)
         return room
 
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections import OrderedDict
+from dataclasses import dataclass
 
 MOST_ADDRESSES = 10_000
 MOST_TRUST = 5
@@ -31,6 +32,10 @@ class Bucket:
             return False
         self._tokens = tokens - 1
         return True
+
+    def give_back(self) -> None:
+        """What was taken was not used."""
+        self._tokens = min(self._burst, self._tokens + 1)
 
 
 class AddressBuckets:
@@ -83,8 +88,19 @@ class Count:
             del self._each[key]
 
 
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A code that is being looked for: a miss that was charged to these, until it is known to be none."""
+
+    of: str
+    charged: tuple[Bucket, Bucket]
+
+
 class Guesses:
     """How often codes may be guessed. Only misses are charged, to the household and to all.
+
+    They are charged when a code is named, and given back when it was right: of many that are named at once no more are
+    looked for than may be wrong.
 
     What all have is halved between strangers and households that have named right codes before: whoever guesses from
     a thousand addresses uses up the strangers' half, and a family that plays here is not kept out. Each right code is
@@ -97,29 +113,35 @@ class Guesses:
         self._trusted = Bucket(per_s / 2, max(1.0, per_s / 2))
         self._trust: OrderedDict[str, int] = OrderedDict()
 
-    def may(self, address: str, now_us: int) -> bool:
-        """Whether that household may name a code."""
-        return self._at.of(address).left(now_us) >= 1 and self._shared(address).left(now_us) >= 1
-
-    def missed(self, address: str, now_us: int) -> None:
-        """A wrong code has been named from there."""
-        self._at.of(address).take(now_us)
-        self._shared(address).take(now_us)
-        trust = self._trust.get(household(address), 0)
-        if trust > 1:
-            self._trust[household(address)] = trust - 1
-        else:
-            self._trust.pop(household(address), None)
-
-    def found(self, address: str) -> None:
-        """A right code has been named from there."""
+    def begin(self, address: str, now_us: int) -> Guess | None:
+        """A code is named from there: a miss until it is given back or found. None where no more may be named."""
         key = household(address)
-        self._trust[key] = min(MOST_TRUST, self._trust.pop(key, 0) + 1)
+        charged = self._at.of(address), self._trusted if key in self._trust else self._strangers
+        if any(bucket.left(now_us) < 1 for bucket in charged):
+            return None
+        for bucket in charged:
+            bucket.take(now_us)
+        trust = self._trust.pop(key, 0)
+        if trust > 1:
+            self._trust[key] = trust - 1
+        return Guess(key, charged)
+
+    def give_back(self, guess: Guess) -> None:
+        """It was no miss, or nobody could say."""
+        for bucket in guess.charged:
+            bucket.give_back()
+        if guess.charged[1] is self._trusted:
+            self._trust_more(guess.of)
+
+    def found(self, guess: Guess) -> None:
+        """The code was right."""
+        self.give_back(guess)
+        self._trust_more(guess.of)
+
+    def _trust_more(self, household: str) -> None:
+        self._trust[household] = min(MOST_TRUST, self._trust.pop(household, 0) + 1)
         if len(self._trust) > MOST_ADDRESSES:
             self._trust.popitem(last=False)
-
-    def _shared(self, address: str) -> Bucket:
-        return self._trusted if household(address) in self._trust else self._strangers
 
 
 def household(address: str) -> str:

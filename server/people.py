@@ -119,18 +119,20 @@ def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Se
             raise Denied(400, "malformed", "either a token or a code")
         key = device(request)
         # A token has 192 bits: nobody guesses it, and nobody is kept from using one.
-        where, now_us = address(request), clock.now_us()
         code = read_recovery_code(way.code)
         if way.token:
             found = await people.take_link(hash_of(way.token))
         else:
-            found = await people.recover(hash_of(code)) if code and guesses.may(where, now_us) else None
-            if not guesses.may(where, now_us):  # many may have guessed while the store was looking
+            guess = guesses.begin(address(request), clock.now_us())
+            if guess is None:
                 raise Denied(429, "too_many", "too many wrong codes: wait a minute")
-            if found is None:
-                guesses.missed(where, now_us)
-            else:
-                guesses.found(where)
+            try:
+                found = await people.recover(hash_of(code)) if code else None
+            except (StoreDown, BadRecord):
+                guesses.give_back(guess)
+                raise
+            if found is not None:
+                guesses.found(guess)
         if found is None:
             raise Denied(404, "leads_nowhere", "this leads nowhere: it was used, has expired, or has a typing error")
         before = await people.person_of(hash_of(key))

@@ -18,6 +18,8 @@ A_MINUTE = 10
 A_SECOND = 10
 AT_ONCE = 12
 """Guesses under way from one address: they meet while the store is asked."""
+TOGETHER = 40
+"""So many wrong codes, and right ones behind them, arrive in one burst; no more sockets than one address may have."""
 DEFAULTS = {"SLAPJACK_MISSES_PER_MINUTE": "", "SLAPJACK_MISSES_PER_S": ""}
 
 
@@ -75,14 +77,24 @@ async def from_one(server: Served, for_s: float) -> Figure:
     right = await named(server.url, code, "127.0.0.66")
     known = await named(server.url, code, "127.0.0.66", {"Cookie": f"slapjack={key}"})
     forged = await named(server.url, code, "127.0.0.66", {"Cookie": f"slapjack={key[:-1]}~"})
+    together = await at_once(server, "127.0.0.67")
     over_http = await asyncio.to_thread(statuses, server.url, 2 * A_MINUTE)
     text = (
         f"from one address {misses} of {answers.total()} wrong codes answered in {for_s:.0f} s, forging or not; then "
         f"the right one {'barred' if right == Closing.TOO_MANY else right}, with a seat's key {known or 'let in'}; "
-        f"over HTTP {over_http[404]} of {over_http.total()}"
+        f"over HTTP {over_http[404]} of {over_http.total()}; of {TOGETHER} at once {together[Closing.NO_SUCH_TABLE]}, "
+        f"and of as many right ones behind them {together[0]}"
     )
     kept = misses <= allowed and right == forged == Closing.TOO_MANY and known == 0 and over_http[404] <= A_MINUTE + 1
-    return Figure(kept, text)
+    return Figure(kept and together[Closing.NO_SUCH_TABLE] <= A_MINUTE + 1 and not together[0], text)
+
+
+async def at_once(server: Served, address: str) -> Counter[int | None]:
+    """What a burst of wrong codes, and right ones of a table that is awake behind them, is answered."""
+    code = await create_table(server.url)
+    async with connect(server.url, code, name="Bob"):
+        codes = [*(code_number(10**7 + nth) for nth in range(TOGETHER)), *[code] * TOGETHER]
+        return Counter(await asyncio.gather(*(named(server.url, code, address) for code in codes)))
 
 
 def statuses(url: str, guesses: int) -> Counter[int]:

@@ -107,10 +107,35 @@ def test_as_many_as_may_be_in_all_and_from_one_household() -> None:
 def misses(guesses: Guesses, address: str, now_us: int) -> int:
     """How many wrong codes may be named from there at one instant."""
     said = 0
-    while guesses.may(address, now_us):
-        guesses.missed(address, now_us)
+    while guesses.begin(address, now_us):
         said += 1
     return said
+
+
+def finds(guesses: Guesses, address: str, now_us: int) -> None:
+    """Names a right code."""
+    guess = guesses.begin(address, now_us)
+    assert guess is not None
+    guesses.found(guess)
+
+
+def test_what_is_being_looked_for_counts_as_a_miss_until_it_is_found() -> None:
+    guesses = Guesses(per_minute=2, per_s=1_000)
+    first, second = guesses.begin("192.0.2.7", START_US), guesses.begin("192.0.2.7", START_US)
+    assert first and second
+    assert guesses.begin("192.0.2.7", START_US) is None
+    guesses.give_back(first)
+    guesses.found(second)
+    assert misses(guesses, "192.0.2.7", START_US) == 2
+
+
+def test_right_codes_cost_nothing_and_are_trusted_so_far() -> None:
+    guesses = Guesses(per_minute=1_000, per_s=100)
+    for _ in range(200):
+        finds(guesses, "192.0.2.7", START_US)
+    assert misses(guesses, "203.0.113.1", START_US) == 50
+    assert misses(guesses, "192.0.2.7", START_US) == limits.MOST_TRUST
+    assert misses(guesses, "203.0.113.1", START_US) == 0
 
 
 def test_a_household_has_so_many_misses_a_minute() -> None:
@@ -122,12 +147,11 @@ def test_a_household_has_so_many_misses_a_minute() -> None:
 
 def test_who_guesses_from_everywhere_keeps_no_family_out_that_plays_here() -> None:
     guesses = Guesses(per_minute=10, per_s=10)
-    guesses.found("192.0.2.7")
+    finds(guesses, "192.0.2.7", START_US - S)
     assert sum(misses(guesses, f"203.0.113.{nth}", START_US) for nth in range(100)) == 5
-    assert not guesses.may("203.0.113.200", START_US), "a stranger waits"
-    assert guesses.may("192.0.2.7", START_US)
-    guesses.missed("192.0.2.7", START_US)
-    assert not guesses.may("192.0.2.7", START_US), "and whoever has used up their trust"
+    assert guesses.begin("203.0.113.200", START_US) is None, "a stranger waits"
+    assert guesses.begin("192.0.2.7", START_US)
+    assert guesses.begin("192.0.2.7", START_US) is None, "and whoever has used up their trust"
     assert sum(misses(guesses, f"203.0.113.{nth}", START_US + 10 * S) for nth in range(100)) == 5
 
 
@@ -136,7 +160,8 @@ def test_with_any_trust_there_are_no_more_misses_in_all() -> None:
     said = 0
     for tenth in range(100):
         for nth in range(20):
-            guesses.found(f"192.0.2.{nth}")
+            if (guess := guesses.begin(f"192.0.2.{nth}", START_US + tenth * S // 10)) is not None:
+                guesses.found(guess)
             said += misses(guesses, f"192.0.2.{nth}", START_US + tenth * S // 10)
             said += misses(guesses, f"203.0.113.{nth}", START_US + tenth * S // 10)
     assert said <= 10 * 10 + 10
@@ -144,10 +169,9 @@ def test_with_any_trust_there_are_no_more_misses_in_all() -> None:
 
 def test_the_trust_unused_for_longest_is_forgotten_first() -> None:
     strangers = Guesses(per_minute=10, per_s=2)
-    strangers.found("a")
-    strangers.missed("b", START_US)
-    assert strangers.may("a", START_US)
-    assert not strangers.may("b", START_US)
+    finds(strangers, "a", START_US)
     for nth in range(limits.MOST_ADDRESSES):
-        strangers.found(f"address {nth}")
-    assert not strangers.may("a", START_US), "forgotten: a stranger among strangers"
+        finds(strangers, f"address {nth}", START_US)
+    assert strangers.begin("b", START_US)
+    assert strangers.begin("a", START_US) is None, "forgotten: a stranger among strangers"
+    assert strangers.begin("address 1", START_US)
