@@ -715,9 +715,12 @@ class Room:
         if chair is None or claim is None:
             return Why.NO_SUCH_SEAT
         conn, guest = claim
-        guest.claims = None
         if not yes:
+            guest.claims = None
             return None
+        for other in self.guests.values():
+            if other.claims == seat:
+                other.claims = None
         own = guest.chair or self._chair_of(guest.key_hash)
         if own is not None:
             guest.chair = None
@@ -731,11 +734,20 @@ class Room:
         return None
 
     def _claim_on(self, seat: SeatId) -> tuple[ConnId, Guest] | None:
-        """Who said first that this seat is theirs, while nobody else sits there and they are in no game."""
+        """Who said first that this seat is theirs, while nobody else sits there and they are in no game.
+
+        Whoever is host by now gives no seat to themselves.
+        """
         chair = self._chair(seat)
         if chair is None or chair.connected:
             return None
-        return next(((conn, g) for conn, g in self.guests.items() if g.claims == seat and self._looks_on(g)), None)
+        claims = ((conn, guest) for conn, guest in self.guests.items() if guest.claims == seat)
+        return next(((conn, g) for conn, g in claims if self._looks_on(g) and not self._is_host(g)), None)
+
+    def _is_host(self, guest: Guest) -> bool:
+        """Whether somebody is the host, on this screen or another."""
+        chair = guest.chair or self._chair_of(guest.key_hash)
+        return chair is not None and chair.id == self.host
 
     def _command(self, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
         match message:

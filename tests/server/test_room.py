@@ -440,6 +440,30 @@ def test_a_claim_is_turned_away_by_the_host_or_when_the_person_is_back() -> None
     assert again.seat is None
 
 
+def test_a_seat_that_was_given_is_nobody_elses_who_claimed_it_before() -> None:
+    table = Table("Ann", "Ben")
+    seat = table.seat("Ben").id
+    again, eve = lost(table, "Ben"), table.joins("Eve", watch=True)
+    assert (again.say(Claim(seat)), eve.say(Claim(seat))) == (None, None)
+    table.command(GiveSeat(seat, True))
+    assert again.seat == seat
+    again.go()
+    assert not table.seat("Ben").claimed
+    assert refused(table["Ann"].say(GiveSeat(seat, True))) == "no_such_seat"
+
+
+def test_whoever_has_become_host_gives_no_seat_to_themselves() -> None:
+    table = Table("Ann", "Ben", "Cid")
+    cid = table.seat("Cid").id
+    table["Cid"].go()
+    ben, eve = table["Ben"], table.joins("Eve", watch=True)
+    assert (ben.say(Claim(cid)), eve.say(Claim(cid))) == (None, None)
+    table["Ann"].say(Quit())
+    assert (table.host().name, table.seat("Cid").claimed) == ("Ben", True)
+    assert ben.say(GiveSeat(cid, True)) is None
+    assert (ben.seat, eve.seat) == (table.seat("Ben").id, cid)
+
+
 def test_whose_seat_cannot_be_claimed_and_who_cannot_claim() -> None:
     table = Table("Ann", "Ben", "Cid")
     table.command(AddComputer())
