@@ -183,8 +183,9 @@ class Room:
             case Ponged(conn, sent_us, kernel_rtt_us):
                 self._ponged(conn, sent_us, kernel_rtt_us)
             case Forgotten(person):
-                self._stirred = True
-                self._forget(person)
+                if self._knows(person):
+                    self._stirred = True
+                    self._forget(person)
             case Gone(conn):
                 self._stirred = True
                 self._lost(conn)
@@ -564,6 +565,11 @@ class Room:
         if self.play is None or chair.place is None:
             self.chairs = [c for c in self.chairs if c is not chair]
         self._stand_still(self._now_us)
+
+    def _knows(self, person: str) -> bool:
+        """Whether somebody is or was here: most who want to be forgotten were at none of a server's tables."""
+        here = any(guest.key_hash == person for guest in self.guests.values())
+        return here or person in self._watched or self.scores.knows(person) or self._chair_of(person) is not None
 
     def _forget(self, person: str) -> None:
         chair = self._chair_of(person)

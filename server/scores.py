@@ -61,6 +61,10 @@ class ScoreBook:
             own = self.scores.get(to, Score("", ""))
             self.scores[to] = Score(was.name, was.face, was.wins + own.wins, was.games + own.games)
 
+    def knows(self, person: str) -> bool:
+        """Whether there is anything of somebody, in the ended tournaments too."""
+        return person in self.scores or any(person in ended.scores for ended in self.archive)
+
     def forget(self, person: str) -> None:
         """Takes somebody out, of the ended tournaments too."""
         self.scores.pop(person, None)

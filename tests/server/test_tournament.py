@@ -5,6 +5,7 @@ import pytest
 from engine.rules import GameName, Rules
 from server.mail import Forgotten
 from server.protocol import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
+from server.room import Room
 from server.scores import SCORES, ScoreBook
 from server.store.port import Score
 from tests.server.world import Table
@@ -208,7 +209,16 @@ def test_whoever_wants_to_be_forgotten_is() -> None:
     assert ben.key_hash not in kept
     assert "Ann" in kept
     assert table["Ben"].closed is not None
-    table.happens(Forgotten("nobody"))
+
+
+def test_a_table_at_which_nobody_knows_who_wants_to_be_forgotten_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever is forgotten is so at every table that is awake, and anybody may ask for it again and again."""
+    table = Table("Ann", "Ben")
+    play_a_game(table)
+    monkeypatch.setattr(Room, "table", lambda _: pytest.fail("the whole table was put together"))
+    assert table.happens(Forgotten("nobody")) == []
 
 
 def test_whoever_is_forgotten_is_in_no_result_though_their_leaving_ends_the_game() -> None:
