@@ -1,5 +1,6 @@
 """The proxy's configuration, in a real HAProxy before nodes that only say who they are and what they were asked."""
 
+import http.client
 import json
 import subprocess
 import urllib.error
@@ -24,7 +25,7 @@ class Listener(ThreadingHTTPServer):
 
 
 class Node:
-    """A server that answers with its name and the headers it got.
+    """A server that answers with its name, the headers it got, and the port at the other end of the connection.
 
     `ready` is what it says to the proxy; while it is `full` everything that people ask gets 503. `asked` counts that.
     """
@@ -47,13 +48,18 @@ class Node:
         node = self
 
         class Answers(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
             def do_GET(self) -> None:
                 well = node.ready if self.path == "/readyz" else not node.full
                 node.asked += self.path != "/readyz"
-                self.send_response(200 if well else 503)
-                self.end_headers()
                 headers = {name.lower(): text for name, text in self.headers.items()}
-                self.wfile.write(json.dumps({"node": node.name, "path": self.path, "headers": headers}).encode())
+                said = {"node": node.name, "path": self.path, "headers": headers, "from": self.client_address[1]}
+                answer = json.dumps(said).encode()
+                self.send_response(200 if well else 503)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
 
             def do_POST(self) -> None:
                 self.do_GET()
@@ -172,6 +178,18 @@ def test_a_node_that_is_not_there_is_another(house: House) -> None:
     assert house.node_of("/n/a/ws/D00001") != "a"
     house.accept("a")
     assert house.node_of("/n/nobody/ws/D00002") in NODES
+
+
+def test_no_node_is_asked_twice_over_one_connection(house: House) -> None:
+    """It might close it in between."""
+    phone = http.client.HTTPConnection("127.0.0.1", house.proxy.port, timeout=5)
+    said = []
+    for _ in range(3):
+        phone.request("GET", "/")
+        said.append(json.load(phone.getresponse()))
+    phone.close()
+    assert len({each["node"] for each in said}) == 1
+    assert len({each["from"] for each in said}) == 3
 
 
 def test_nobody_meets_a_node_that_has_just_died(house: House) -> None:
