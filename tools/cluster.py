@@ -1,7 +1,8 @@
 """Several servers on one machine, as docker-compose.yml has them in containers: `make cluster`.
 
-redis-server, the proxy with deploy/haproxy.cfg, and three nodes, each a process on loopback that ends with this one and
-leaves nothing behind. Tests have the same by `with Cluster(folder) as cluster:`, and kill, drain and start its nodes.
+redis-server, the proxy with deploy/haproxy.cfg, and three nodes, each a process that ends with this one and leaves
+nothing behind. Phones reach the proxy, and the nodes as well, which believe this machine alone about where somebody
+comes from. Tests have the same by `with Cluster(folder) as cluster:`, and kill, drain and start its nodes.
 """
 
 import os
@@ -101,7 +102,7 @@ class Proxy(Process):
     def __init__(self, folder: Path, port: int = 0) -> None:
         super().__init__("proxy", folder, ["haproxy", "-db", "-f", str(CONFIG)])
         # Sockets of ours that it inherits: nobody else can have taken the port meanwhile.
-        self._front, self._behind = _listening(port), _listening(0)
+        self._front, self._behind = _listening(port), _listening(0, "127.0.0.1")
         self.port: int = self._front.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.url_behind = f"http://127.0.0.1:{self._behind.getsockname()[1]}"
@@ -224,9 +225,9 @@ class Cluster:
         self._ports[name] = int(found[1])
 
 
-def _listening(port: int) -> socket.socket:
+def _listening(port: int, interface: str = "") -> socket.socket:
     try:
-        return socket.create_server(("", port), backlog=2048)
+        return socket.create_server((interface, port), backlog=2048)
     except OSError as wrong:
         raise CannotStart(f"port {port}: {wrong.strerror}; choose another with SLAPJACK_PORT") from None
 

@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -227,6 +229,15 @@ def test_a_proxy_in_front_is_believed_about_the_last_step_alone(house: House) ->
     headers = house.ask("/", said, behind=True)["headers"]
     assert headers["x-forwarded-for"] == "198.51.100.7"
     assert headers["x-forwarded-proto"] == "https"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a machine has one address for itself")
+def test_nobody_else_reaches_the_port_that_is_believed(house: House) -> None:
+    """Of a cluster on one machine: in containers nobody publishes it."""
+    ports = [int(url.rpartition(":")[2]) for url in (house.proxy.url, house.proxy.url_behind)]
+    socket.create_connection(("127.0.0.2", ports[0]), timeout=5).close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", ports[1]), timeout=5)
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/readyz", "/n/a/metrics", "/%6detrics", "/n/a/read%79z", "/metrics/"])
