@@ -217,7 +217,7 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
             for each in running:
                 each.cancel()
             if node is not None:
-                with contextlib.suppress(StoreDown):  # then the lease ends by itself
+                with contextlib.suppress(StoreDown, BadRecord):  # then the lease ends by itself
                     await node.leave()
 
 

@@ -82,6 +82,7 @@ MOST_WAITING = 2_000
 """What may wait at a table while its store is away, before whoever says more is hung up on."""
 
 STORE_AWAY = "the score book does not answer: try again in a moment"
+UNREADABLE = "what was kept of you cannot be read"
 FAILED = "this table has run into an error and starts again from its last score"
 
 
@@ -184,6 +185,10 @@ class Mailbox:
             log.warning("room %s: a person cannot be looked up: %s", self.room.code, down)
             if (phone := self._phones.pop(conn, None)) is not None:
                 phone.hang_up(Closing.STORE_DOWN, STORE_AWAY)
+        except BadRecord as bad:
+            log.error("room %s: a person cannot be read: %s", self.room.code, bad)
+            if (phone := self._phones.pop(conn, None)) is not None:
+                phone.hang_up(Closing.ROOM_FAILED, UNREADABLE)
         if before is not None:
             await asyncio.wait((before,))
         if conn in self._phones:  # and not a socket that has gone meanwhile, whose seat would stay with a ghost

@@ -370,6 +370,18 @@ async def test_a_line_that_died_unnoticed_takes_no_seat_from_the_one_after_it(wo
 
 
 @in_a_world
+async def test_whoever_cannot_be_read_is_told_so_and_not_left_waiting(world: World) -> None:
+    mailbox, (ann,) = await world.table("Ann")
+
+    async def person_of(key_hash: str) -> str:
+        raise BadRecord(f"slapjack:{{{key_hash}}}:person: not a person")
+
+    world.store.person_of = person_of  # type: ignore[method-assign]
+    ben = await world.joins(mailbox, "Ben", key="the-key-of-somebody-at-this-table")
+    assert (ben.closed, ann.closed, mailbox.people) == (Closing.ROOM_FAILED, None, 1)
+
+
+@in_a_world
 async def test_while_the_store_is_down_nobody_can_fill_the_memory(world: World) -> None:
     mailbox, (ann, ben) = await world.table("Ann", "Ben")
     world.store.down = True

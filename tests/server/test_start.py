@@ -275,6 +275,14 @@ def test_a_server_that_was_killed_has_its_name_back_at_once_or_soon(tmp_path: Pa
             assert not client.exists("slapjack:node:node-1"), "one that ends in peace leaves no lease behind"
 
 
+def test_a_server_whose_lease_cannot_be_read_ends_in_peace(tmp_path: Path) -> None:
+    with serving.redis(tmp_path) as url, running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
+        with closing(redis.Redis.from_url(url)) as client:
+            client.delete("slapjack:node:node-1")
+            client.rpush("slapjack:node:node-1", "not ours")
+        assert server.end(signal.SIGTERM) == 0
+
+
 async def test_a_server_that_stops_hands_its_tables_over_and_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     with serving.redis(tmp_path) as url, running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
         _, made = ask(f"{server.url}/api/tables", "POST")
