@@ -15,9 +15,17 @@ export function readRoute(path: string): Route {
   if (!page) return { page: "home" };
   const plain = PLAIN.find((name) => name === page);
   if (plain) return { page: plain };
-  const code = readCode(decodeURIComponent(rest ?? ""));
+  const code = readCode(decoded(rest ?? ""));
   if ((page === "t" || page === "tv") && isCode(code)) return { page: page === "t" ? "table" : "tv", code };
   return { page: "nowhere" };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return ""; // such as a lone %
+  }
 }
 
 class Router {
