@@ -18,14 +18,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import leaderboard, people
 from server.cluster import Node
-from server.connection import Door, TooManyMisses, key_of, read_code
+from server.connection import Door, TooManyMisses
 from server.host import Host, ServerFull
-from server.http import Denied, Gate, address, keep_key, told
+from server.http import Denied, Gate, address, keep_key, key_of, told
 from server.lan import invite_origin
 from server.limits import AddressBuckets
 from server.metrics import CONTENT_TYPE, metrics
 from server.ports import Clock, Luck
-from server.protocol import Kind
+from server.protocol import Kind, read_code
 from server.settings import Settings
 from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore

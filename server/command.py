@@ -6,7 +6,7 @@ Knows a store that is open and files. Says what it did line by line to whoever l
 from collections.abc import Callable
 from pathlib import Path
 
-from server.connection import read_code
+from server.protocol import read_code
 from server.store.backup import CannotImport, Copied, NotEmpty, export, new_file, restore
 from server.store.redis import RedisStore
 from server.verdicts import findings

@@ -8,59 +8,31 @@ import hashlib
 import ipaddress
 import itertools
 import logging
-import re
-from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
 from server import meters
 from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
+from server.http import key_of, right_origin
 from server.limits import AddressBuckets, Bucket, Count, Guesses
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
 from server.ports import Clock
 from server.protocol import (
-    CODE_LENGTH,
-    CODE_SYMBOLS,
     JSON_SUBPROTOCOL,
     Closing,
     Join,
     Malformed,
     as_json,
     from_json,
+    read_code,
     read_from_phone,
 )
 from server.settings import Settings
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown, TableRecord
 
 log = logging.getLogger("slapjack.connection")
-
-COOKIE = "slapjack"
-KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
-"""What a device's secret looks like: at least 128 bits, and nothing that a header could not hold."""
-
-
-def key_of(asking: HTTPConnection) -> str:
-    """The asking device's secret, from its `Authorization: Bearer` or else from its cookie; empty without one."""
-    scheme, _, token = asking.headers.get("authorization", "").partition(" ")
-    key = token.strip() if scheme.lower() == "bearer" else asking.cookies.get(COOKIE, "")
-    return key if KEY.fullmatch(key) else ""
-
-
-def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
-    """Whether a browser's request comes from our own page (RFC 6454). What is no browser sends no origin."""
-    if origin is None:
-        return True
-    if not origin:
-        return False
-    return origin.lower() == public_url or (host is not None and urlsplit(origin).netloc.lower() == host.lower())
-
-
-def read_code(text: str) -> str | None:
-    """The code in what somebody typed: lower case and spaces are forgiven; None where it cannot be one."""
-    code = "".join(text.split()).replace("-", "").upper()
-    return code if len(code) == CODE_LENGTH and set(code) <= set(CODE_SYMBOLS) else None
 
 
 class TooManyMisses(Exception):

@@ -1,22 +1,26 @@
-"""What all questions over plain HTTP have in common: how they are read, how they are answered, who asks.
+"""What all questions over HTTP have in common: how they are read, how they are answered, who asks, sockets or not.
 
 Knows requests and answers. Knows nothing of what is asked.
 """
 
+import re
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from engine.game import Value
-from server.connection import COOKIE, right_origin
 from server.limits import AddressBuckets
 from server.ports import Clock
 from server.settings import Settings
 
 MOST_BODY_BYTES = 4096
 COOKIE_S = 365 * 86_400
+COOKIE = "slapjack"
+KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+"""What a device's secret looks like: at least 128 bits, and nothing that a header could not hold."""
 
 Asked = TypeVar("Asked", bound=Value)
 
@@ -65,6 +69,22 @@ async def read_body(request: Request, kind: type[Asked]) -> Asked:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise Denied(400, "malformed", str(wrong)) from None
+
+
+def key_of(asking: HTTPConnection) -> str:
+    """The asking device's secret, from its `Authorization: Bearer` or else from its cookie; empty without one."""
+    scheme, _, token = asking.headers.get("authorization", "").partition(" ")
+    key = token.strip() if scheme.lower() == "bearer" else asking.cookies.get(COOKIE, "")
+    return key if KEY.fullmatch(key) else ""
+
+
+def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
+    """Whether a browser's request comes from our own page (RFC 6454). What is no browser sends no origin."""
+    if origin is None:
+        return True
+    if not origin:
+        return False
+    return origin.lower() == public_url or (host is not None and urlsplit(origin).netloc.lower() == host.lower())
 
 
 def address(request: Request) -> str:

@@ -8,8 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.rules import GameName
-from server.connection import key_of
-from server.http import Denied, Gate, told
+from server.http import Denied, Gate, key_of, told
 from server.people import hash_of
 from server.ports import Clock
 from server.settings import Settings

@@ -15,16 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.game import Value
-from server.connection import KEY as KEY_FORM
-from server.connection import key_of, read_code
 from server.host import Host, new_code, taken_up
-from server.http import Denied, Gate, address, keep_key, read_body, told
+from server.http import KEY, Denied, Gate, address, keep_key, key_of, read_body, told
 from server.journal import AnyEntry, BadEntry, Dealt, Moved, Replayed, read_entry, write_entry
 from server.limits import Guesses
 from server.mail import Forgotten, Keep
 from server.names import BadName, clean, clean_face
 from server.ports import Clock, Luck
-from server.protocol import CODE_LENGTH
+from server.protocol import CODE_LENGTH, read_code
 from server.room import Room
 from server.settings import Settings
 from server.store.people import LINK_S
@@ -88,7 +86,7 @@ def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Se
     async def meet(request: Request) -> Response:
         """`POST /api/me`: who you are. Whoever brings neither key nor cookie is new, and gets a key."""
         said = await read_body(request, Introduction)
-        if said.key and not KEY_FORM.fullmatch(said.key):
+        if said.key and not KEY.fullmatch(said.key):
             raise Denied(400, "bad_key", "this is no key of ours")
         name = face = ""
         if said.name:

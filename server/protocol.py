@@ -560,3 +560,9 @@ def from_json(text: bytes) -> bytes:
         return msgspec.msgpack.encode(msgspec.json.decode(text))
     except (ValueError, RecursionError, OverflowError) as wrong:
         raise Malformed(f"not JSON: {wrong}") from None
+
+
+def read_code(text: str) -> str | None:
+    """The code in what somebody typed: lower case and spaces are forgiven; None where it cannot be one."""
+    code = "".join(text.split()).replace("-", "").upper()
+    return code if len(code) == CODE_LENGTH and set(code) <= set(CODE_SYMBOLS) else None

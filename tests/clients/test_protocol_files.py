@@ -10,12 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clients.sdk import Exchange, RoomClock
-from server.connection import read_code
 from server.protocol import (
     FromPhone,
     Malformed,
     as_json,
     from_json,
+    read_code,
     read_from_phone,
     read_from_server,
     write,
