@@ -35,7 +35,6 @@ from server.host import Host
 from server.lan import lan_address
 from server.link import link_protocol
 from server.logs import log_for_machines
-from server.metrics import MeasuredStore
 from server.ports import Clock, Luck
 from server.protocol import MAX_FRAME_BYTES
 from server.settings import BadSetting, Settings, read_settings
@@ -182,8 +181,7 @@ def _store(settings: Settings, url: str) -> RedisStore:
 
 
 async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
-    kept = {"keep_days": settings.keep_days, "keep_journal_days": settings.keep_journal_days}
-    async with MeasuredStore(clock, url, **kept) as store:
+    async with _store(settings, url) as store:
         try:
             await store.ping()
         except StoreDown as wrong:

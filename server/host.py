@@ -13,6 +13,7 @@ from typing import Protocol
 
 from engine.game import Wait
 from engine.rules import Rules
+from server import meters
 from server.cluster import RENEW_EVERY_US, Lease, Node
 from server.journal import BadEntry, Replayed, replay
 from server.link import frame_of
@@ -373,10 +374,16 @@ class Mailbox:
         self._changes += 1
         since_us, delay_s = 0, FIRST_RETRY_S
         while True:
+            asked_us = self._clock.now_us()
             try:
                 await self._store.keep(self.room.code, self._epoch, self._changes, change)
+                meters.KEEP.saw(self._clock.now_us() - asked_us)
                 break
+            except Fenced:
+                meters.FENCED.add()
+                raise
             except StoreDown as down:
+                meters.NOT_KEPT.add()
                 if self._late():
                     raise Fenced("the lease is over") from down
                 log.warning("room %s waits for the store: %s", self.room.code, down)

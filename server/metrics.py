@@ -11,31 +11,8 @@ from server import __version__, meters
 from server.host import Host
 from server.meters import Durations
 from server.ports import Clock
-from server.store.port import Change, Fenced, StoreDown
-from server.store.redis import RedisStore
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-
-class MeasuredStore(RedisStore):
-    """The store, with an eye on how long it takes to keep a change, which is what all at a table wait for."""
-
-    def __init__(self, clock: Clock, url: str, *, keep_days: int, keep_journal_days: int) -> None:
-        super().__init__(url, keep_days=keep_days, keep_journal_days=keep_journal_days)
-        self._clock = clock
-
-    async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:
-        """Keeps a change, and sees how long it takes."""
-        asked_us = self._clock.now_us()
-        try:
-            await super().keep(code, epoch, number, change)
-        except StoreDown:
-            meters.NOT_KEPT.add()
-            raise
-        except Fenced:
-            meters.FENCED.add()
-            raise
-        meters.KEEP.saw(self._clock.now_us() - asked_us)
 
 
 def metrics(host: Host, clock: Clock) -> str:

@@ -6,12 +6,12 @@ For measuring what the journal costs. Production has no such switch.
 import os
 
 import server.__main__ as production
-from server.metrics import MeasuredStore
 from server.settings import read_settings
 from server.store.port import Change
+from server.store.redis import RedisStore
 
 
-class Unkept(MeasuredStore):
+class Unkept(RedisStore):
     """Tables are opened, what happens at them is not kept."""
 
     async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:
@@ -19,5 +19,5 @@ class Unkept(MeasuredStore):
 
 
 if __name__ == "__main__":
-    setattr(production, "MeasuredStore", Unkept)  # noqa: B010 - what production imports is not ours to assign
+    setattr(production, "RedisStore", Unkept)  # noqa: B010 - what production imports is not ours to assign
     production.serve(read_settings(os.environ), production.RealClock(), production.RealLuck())

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from engine.cards import Chance
+from server import meters
 from server.host import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
 from server.mail import ConnId
 from server.protocol import (
@@ -590,6 +591,37 @@ async def test_a_store_that_refuses_for_good_is_a_room_that_fails(world: World) 
     assert world.host.tables == 0
 
 
+# --- what is counted ---------------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_what_keeping_takes_is_counted_and_what_comes_of_it(world: World) -> None:
+    _, (ann,) = await world.table("Ann")
+
+    def counted() -> tuple[int, int, float, float]:
+        return meters.KEEP.up_to()[-1], meters.KEEP.sum_us, meters.NOT_KEPT.value, meters.FENCED.value
+
+    kept, took_us, not_kept, fenced = counted()
+    world.store.journey_s = 0.25
+    ann.say(Lock(True))
+    await later(0.3)
+    assert counted() == (kept + 1, pytest.approx(took_us + 250 * MS, abs=1), not_kept, fenced)
+    world.store.journey_s, world.store.down = 0.0, True
+    ann.say(Lock(False))
+    await later(0.05)
+    world.store.down = False
+    await later(1)
+    assert counted() == (kept + 2, pytest.approx(took_us + 250 * MS, abs=1), not_kept + 1, fenced), "not the waiting"
+    world.store.keep = another_has_it  # type: ignore[method-assign]
+    ann.say(Lock(True))
+    await settled()
+    assert counted()[2:] == (not_kept + 1, fenced + 1)
+
+
+async def another_has_it(code: str, epoch: int, number: int, change: Change) -> None:
+    raise Fenced(code)
+
+
 # --- codes, sleep and waking -------------------------------------------------------------------------------------
 
 
@@ -818,11 +850,7 @@ async def test_a_room_that_another_server_took_over_falls_silent(world: World) -
     """Nothing is told that was not kept, and the phones come back to wherever the table is now."""
     logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
     mailbox, (ann, ben) = await world.table("Ann", "Ben")
-
-    async def fenced(code: str, epoch: int, number: int, change: Change) -> None:
-        raise Fenced(code)
-
-    world.store.keep = fenced  # type: ignore[method-assign]
+    world.store.keep = another_has_it  # type: ignore[method-assign]
     told = len(ann.got)
     ann.say(Lock(True))
     await settled()
