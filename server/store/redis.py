@@ -70,7 +70,7 @@ class RedisStore(Store):
         self.people = People(self.line, self._keep_s)
 
     async def create_table(self, record: TableRecord) -> bool:
-        """Keeps a new table; False, and nothing changed, when the code is taken. One that nobody comes to soon goes."""
+        """Keeps a new table; False, and nothing changed, when the code is taken. One that nobody sits at soon goes."""
         key = table_key(record.code)
         packed = msgspec.msgpack.encode(record)
         return await self.line.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=UNUSED_S), key) is not None
@@ -93,7 +93,10 @@ class RedisStore(Store):
             return None
         await self.people.sat_down(code, _seated(record) | _scored(record))
         instead_of = await self._dead_owner(code, owner) if owner else b"*"
-        opened = await self._open_script(table_keys(code), (self._keep_s, self._keep_journal_s, owner, instead_of))
+        # A socket is enough to have a table opened, but not to have it kept for a year.
+        used = record.seats or record.games
+        keep_s, keep_journal_s = (self._keep_s, self._keep_journal_s) if used else (UNUSED_S, UNUSED_S)
+        opened = await self._open_script(table_keys(code), (keep_s, keep_journal_s, owner, instead_of))
         if opened == b"OWNED":
             return await self.open_table(code, owner)  # somebody was quicker, who is alive
         if opened is None:

@@ -256,9 +256,23 @@ async def test_what_is_kept_lasts_as_long_as_it_is_set_to(server: Server, redis:
             assert 0 <= seconds - await redis.ttl(key) < 60
 
 
-async def test_a_table_that_nobody_comes_to_is_soon_gone(store: RedisStore, redis: "Redis") -> None:
-    await store.create_table(a_table())
+async def test_a_table_that_nobody_sits_at_is_soon_gone(store: RedisStore, redis: "Redis") -> None:
+    """Nor is it kept because somebody has looked at it."""
+    await store.create_table(a_table(seats=(), scores={}, games=0))
     assert 0 <= 2 * DAY_S - await redis.ttl(TABLE) < 60
+    opened = await store.open_table(CODE)
+    assert opened is not None
+    for key in (TABLE, MARKS, JOURNAL):
+        assert 0 <= 2 * DAY_S - await redis.ttl(key) < 60
+    await store.keep(CODE, opened.epoch, 1, Change(a_table(scores={}, games=0)))
+    assert await redis.ttl(TABLE) > 300 * DAY_S
+
+
+@pytest.mark.parametrize("used", [{"scores": {}, "games": 0}, {"seats": ()}])
+async def test_a_table_with_seats_or_games_is_kept_anew_when_it_is_opened(
+    store: RedisStore, redis: "Redis", used: dict[str, Any]
+) -> None:
+    await store.create_table(a_table(**used))
     await store.open_table(CODE)
     assert await redis.ttl(TABLE) > 300 * DAY_S
 
