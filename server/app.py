@@ -22,7 +22,7 @@ from server.connection import Door, TooManyMisses
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, keep_key, key_of, told
 from server.lan import invite_origin
-from server.limits import AddressBuckets
+from server.limits import AddressBuckets, Bucket
 from server.metrics import CONTENT_TYPE, metrics
 from server.ports import Clock, Luck
 from server.protocol import Kind, read_code
@@ -58,10 +58,13 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
     host = Host(store, clock, luck, settings.max_tables, settings.max_spectators, node)
     door = Door(host, store, clock, settings)
     gate = Gate(clock, settings, settings.tables_per_minute)
+    new_tables = Bucket(settings.tables_per_s, 60 * settings.tables_per_s)
 
     async def create_table(request: Request) -> Response:
         """`POST /api/tables`: a new table. 201 with its code; 403, 429, 503."""
         gate.let_in(request)
+        if not new_tables.take(clock.now_us()):
+            raise Denied(429, "too_many", "too many tables are opened now: try again in a moment")
         try:
             return told({"code": await host.create()}, 201)
         except ServerFull:

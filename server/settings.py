@@ -154,6 +154,8 @@ class Settings:
     """Sockets from one address."""
     tables_per_minute: Annotated[int, Variable("SLAPJACK_TABLES_PER_MINUTE", _whole(1, 100_000))] = 20
     """New tables from one address in a minute."""
+    tables_per_s: Annotated[int, Variable("SLAPJACK_TABLES_PER_S", _whole(1, 100_000))] = 5
+    """New tables from everywhere in a second, over a minute."""
     asks_per_minute: Annotated[int, Variable("SLAPJACK_ASKS_PER_MINUTE", _whole(1, 100_000))] = 120
     """Questions about people and scores from one address in a minute."""
     misses_per_minute: Annotated[int, Variable("SLAPJACK_MISSES_PER_MINUTE", _whole(1, 100_000))] = 10
