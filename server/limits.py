@@ -144,8 +144,14 @@ class Guesses:
             self._trust.popitem(last=False)
 
 
+SITE = 56
+"""The IPv6 prefix that is taken for a household: sites usually have a /56 or a /48 (RFC 6177 section 2 advises against a
+single /64), so that by /64 each would be 256 households or more. Where every phone has a /64, as in mobile networks
+(RFC 7278), neighbours share one."""
+
+
 def household(address: str) -> str:
-    """What one family has: an IPv4 address, or an IPv6 /64 (RFC 6177)."""
+    """What one family has: an IPv4 address, or an IPv6 /56."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -153,5 +159,5 @@ def household(address: str) -> str:
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
             return str(ip.ipv4_mapped)
-        return str(ipaddress.ip_network((ip, 64), strict=False))
+        return str(ipaddress.ip_network((ip, SITE), strict=False))
     return address

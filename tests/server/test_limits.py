@@ -43,7 +43,7 @@ def test_looking_takes_nothing() -> None:
     [
         ("192.0.2.7", "192.0.2.7"),
         ("192.0.2.7", "::ffff:192.0.2.7"),
-        ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"),
+        ("2001:db8:1:200::1", "2001:db8:1:2ff:ffff:ffff:ffff:ffff"),
         ("2001:db8:1:2::1", "2001:0DB8:0001:0002:0000::5"),
         ("fe80::1%eth0", "fe80::2%eth0"),
         ("testclient", "testclient"),
@@ -61,7 +61,7 @@ def test_a_household_shares_a_bucket(one: str, other: str) -> None:
     ("one", "other"),
     [
         ("192.0.2.7", "192.0.2.8"),
-        ("2001:db8:1:2::1", "2001:db8:1:3::1"),
+        ("2001:db8:1:2ff::1", "2001:db8:1:300::1"),
         ("::ffff:192.0.2.7", "::ffff:192.0.2.8"),
         ("::1", "127.0.0.1"),
         ("testclient", ""),
@@ -91,7 +91,7 @@ def test_as_many_as_may_be_in_all_and_from_one_household() -> None:
     for address in ("2001:db8:1:2::1", "2001:db8:1:2::2"):
         assert not count.full_for(address)
         count.enter(address)
-    assert count.full_for("2001:db8:1:2::3"), "a household has a whole /64"
+    assert count.full_for("2001:db8:1:3::3"), "a household has a whole /56"
     assert not count.full_for("192.0.2.7")
     assert not count.full()
     count.enter("192.0.2.7")
