@@ -145,8 +145,8 @@ class Guesses:
 
 
 SITE = 56
-"""The IPv6 prefix that is taken for a household: sites usually have a /56 or a /48 (RFC 6177 section 2 advises against a
-single /64), so that by /64 each would be 256 households or more. Where every phone has a /64, as in mobile networks
+"""The IPv6 prefix that is taken for a household: sites usually have a /56 or a /48 (RFC 6177 section 2 advises against
+a single /64), so that by /64 each would be 256 households or more. Where every phone has a /64, as in mobile networks
 (RFC 7278), neighbours share one."""
 
 
