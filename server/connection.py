@@ -34,6 +34,9 @@ from server.store.port import BadRecord, Elsewhere, Store, StoreDown, TableRecor
 
 log = logging.getLogger("slapjack.connection")
 
+REFUSED_S = 120.0
+"""So long somebody whose join was refused has to think of another name."""
+
 
 class TooManyMisses(Exception):
     """Too many wrong codes have been named from one household, or from everywhere."""
@@ -112,7 +115,6 @@ class Door:
         connection = Connection(ConnId(next(self._ids)), link, room, _is_direct(socket, address), self._settings, json)
         room.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged, connection.afford)
-        late = asyncio.get_running_loop().call_later(self._settings.join_timeout_s, connection.expect_join)
         meters.CONNECTIONS.add()
         log.info("room %s: connection %d opened", room.room.code, connection.id)
         try:
@@ -122,7 +124,7 @@ class Door:
                 frame = message.get("bytes") or b"" if text is None else text.encode()
                 connection.receive(frame, self._clock.now_us(), text is not None)
         finally:
-            late.cancel()
+            connection.end()
             room.disconnect(connection.id)
             meters.CONNECTIONS.add(-1)
             log.info("room %s: connection %d closed", room.room.code, connection.id)
@@ -183,6 +185,7 @@ class Connection:
         self._direct = direct
         self._json = json
         self._asked_to_join = False
+        self._late = asyncio.get_running_loop().call_later(settings.join_timeout_s, self._expect_join)
 
     def receive(self, frame: bytes, arrived_us: int, text: bool) -> None:
         """Takes a frame that arrived at `arrived_us`: decodes it and drops it into the room's mailbox."""
@@ -212,10 +215,21 @@ class Connection:
         """A ping came back; pongs do not count as messages, there are no more of them than we asked for."""
         self._room.pong(self.id, sent_us, arrived_us, self._link.kernel_rtt_us() if self._direct else None)
 
-    def expect_join(self) -> None:
-        """The time to say who you are is over."""
+    def end(self) -> None:
+        """The socket is gone."""
+        self._late.cancel()
+
+    def _expect_join(self) -> None:
+        """The time to say who you are is over; whoever was refused has some more, to try again."""
         if not self._asked_to_join:
             self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody said who this is")
+        elif not self._room.has_joined(self.id):
+            self._late = asyncio.get_running_loop().call_later(REFUSED_S, self._expect_guest)
+
+    def _expect_guest(self) -> None:
+        """So is that. Only who is at the table is asked whether they are there: others would keep it awake for ever."""
+        if not self._room.has_joined(self.id):
+            self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody has come to the table")
 
 
 class JsonPhone:

@@ -210,6 +210,10 @@ class Mailbox:
             self._quiet_since_us = self._clock.now_us()
             self._post(Gone(conn), self._clock.now_us())
 
+    def has_joined(self, conn: ConnId) -> bool:
+        """Whether somebody has come to the table on that connection."""
+        return conn in self.room.guests
+
     def idle(self) -> bool:
         """Whether nobody has been here for so long that the room may go to sleep."""
         return not self._phones and self._clock.now_us() - self._quiet_since_us > SLEEP_AFTER_S * 1e6

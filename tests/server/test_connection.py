@@ -1,0 +1,69 @@
+"""How long a connection waits for somebody to come to the table (P5)."""
+
+from pathlib import Path
+from typing import cast
+
+from server.connection import REFUSED_S, Connection
+from server.host import Mailbox
+from server.link import LinkProtocol
+from server.mail import ConnId
+from server.protocol import Closing, Join, Lock, Sync, write
+from server.settings import Settings
+from tests.server.test_host import FakePhone, World, in_a_world, later
+
+SETTINGS = Settings(data=Path())
+
+
+class Caller(FakePhone):
+    """Somebody with a socket, and what the server has of it."""
+
+    def __init__(self, world: World, conn: int, mailbox: Mailbox) -> None:
+        super().__init__(world, ConnId(conn), mailbox, 0)
+        mailbox.connect(self.conn, self)
+        self.connection = Connection(self.conn, cast(LinkProtocol, self), mailbox, False, SETTINGS, False)
+
+    @property
+    def closing(self) -> bool:
+        return self.closed is not None
+
+    def sends(self, message: Join | Sync) -> None:
+        self.connection.receive(write(message), self.world.clock.now_us(), text=False)
+
+
+@in_a_world
+async def test_whoever_does_not_say_who_they_are_is_hung_up_on(world: World) -> None:
+    mailbox, _ = await world.table("Ann")
+    eve = Caller(world, 100, mailbox)
+    eve.sends(Sync(1))
+    await later(SETTINGS.join_timeout_s - 1)
+    assert not eve.closing
+    await later(2)
+    assert eve.closed == Closing.JOIN_TIMEOUT
+
+
+@in_a_world
+async def test_whoever_was_refused_may_try_again_for_a_while_and_is_then_hung_up_on(world: World) -> None:
+    mailbox, (ann,) = await world.table("Ann")
+    ann.say(Lock(True))
+    await later(1)
+    eve, ben = Caller(world, 100, mailbox), Caller(world, 101, mailbox)
+    eve.sends(Join("Eve", "🦊"))
+    ben.sends(Join("Ben", "🦊"))
+    await later(REFUSED_S)
+    ann.say(Lock(False))
+    await later(1)
+    assert not eve.closing
+    ben.sends(Join("Ben", "🦊"))
+    await later(SETTINGS.join_timeout_s)
+    assert (eve.closed, ben.closed, ann.closed) == (Closing.JOIN_TIMEOUT, None, None)
+    await later(10 * REFUSED_S)
+    assert ben.closed is None
+
+
+@in_a_world
+async def test_a_socket_that_is_gone_is_expected_no_more(world: World) -> None:
+    mailbox, _ = await world.table("Ann")
+    eve = Caller(world, 100, mailbox)
+    eve.connection.end()
+    await later(10 * REFUSED_S)
+    assert eve.closed is None
