@@ -112,7 +112,9 @@ class Door:
         if room is None:
             return
         json = _speaks_json(socket)
-        connection = Connection(ConnId(next(self._ids)), link, room, _is_direct(socket, address), self._settings, json)
+        connection = Connection(
+            ConnId(next(self._ids)), link, room, is_direct(link.peer, address), self._settings, json
+        )
         room.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged, connection.afford)
         meters.CONNECTIONS.add()
@@ -163,11 +165,13 @@ def _speaks_json(socket: WebSocket) -> bool:
     return JSON_SUBPROTOCOL in socket.scope["subprotocols"]
 
 
-def _is_direct(socket: WebSocket, address: str) -> bool:
-    """Whether the kernel's peer is the phone itself, as far as can be told: a public address and no word of a proxy."""
-    forwarded = any(header in socket.headers for header in ("forwarded", "x-forwarded-for", "via"))
+def is_direct(peer: str, address: str) -> bool:
+    """Whether the kernel's peer is the phone itself: a public address, and not from a trusted proxy's word.
+
+    What the request says of proxies is the phone's own to write, and would switch off what the kernel knows of a liar.
+    """
     try:
-        return not forwarded and ipaddress.ip_address(address).is_global
+        return peer == address and ipaddress.ip_address(address).is_global
     except ValueError:
         return False
 

@@ -197,6 +197,11 @@ class LinkProtocol(WebSocketsSansIOProtocol):
             self._ponged(sent_us, self._arrived_us)
         return True
 
+    @property
+    def peer(self) -> str:
+        """The address at the other end of the connection, be it a proxy's; empty where there is none."""
+        return self.client[0] if self.client is not None else ""
+
     def kernel_rtt_us(self) -> int | None:
         """The lowest round trip that the kernel has seen on this connection; None where it does not say (not Linux)."""
         info = self.transport.get_extra_info("socket")

@@ -1,9 +1,11 @@
-"""How long a connection waits for somebody to come to the table (P5)."""
+"""How long a connection waits for somebody to come to the table (P5), and whether its kernel sees the phone."""
 
 from pathlib import Path
 from typing import cast
 
-from server.connection import REFUSED_S, Connection
+import pytest
+
+from server.connection import REFUSED_S, Connection, is_direct
 from server.host import Mailbox
 from server.link import LinkProtocol
 from server.mail import ConnId
@@ -67,3 +69,21 @@ async def test_a_socket_that_is_gone_is_expected_no_more(world: World) -> None:
     eve.connection.end()
     await later(10 * REFUSED_S)
     assert eve.closed is None
+
+
+@pytest.mark.parametrize(
+    ("peer", "address", "direct"),
+    [
+        ("1.1.1.1", "1.1.1.1", True),
+        ("2606:4700:4700::1111", "2606:4700:4700::1111", True),
+        ("1.1.1.1", "8.8.8.8", False),  # a proxy that is trusted has said where it comes from
+        ("10.0.0.1", "8.8.8.8", False),
+        ("10.0.0.1", "10.0.0.1", False),  # a proxy that nobody has named, or a phone at home
+        ("127.0.0.1", "127.0.0.1", False),
+        ("", "", False),
+        ("a socket", "a socket", False),
+    ],
+)
+def test_the_kernel_sees_a_phone_with_a_public_address_that_is_its_own(peer: str, address: str, direct: bool) -> None:
+    """Whatever its request says of proxies."""
+    assert is_direct(peer, address) is direct

@@ -257,6 +257,10 @@ async def test_the_kernels_round_trip_is_none_where_there_is_no_socket(wire: Wir
     assert wire.link.kernel_rtt_us() is None
 
 
+async def test_a_link_knows_its_peer_whatever_the_request_says(wire: Wire) -> None:
+    assert wire.link.peer == "203.0.113.5"
+
+
 # --- the outbox and the end --------------------------------------------------------------------------------------
 
 
