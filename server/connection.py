@@ -8,6 +8,7 @@ import hashlib
 import ipaddress
 import itertools
 import logging
+from functools import lru_cache
 
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
@@ -246,7 +247,13 @@ class JsonPhone:
 
     def write(self, frame: bytes) -> bool:
         """Sends without waiting; False when the peer was cut for not reading."""
-        return self._link.write(frame_of(as_json(payload_of(frame)), text=True))
+        return self._link.write(_in_json(frame))
+
+
+@lru_cache(maxsize=1)
+def _in_json(frame: bytes) -> bytes:
+    """The same frame in JSON, written once for all who get it one after the other."""
+    return frame_of(as_json(payload_of(frame)), text=True)
 
 
 def _short(reason: str) -> str:

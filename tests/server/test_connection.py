@@ -5,11 +5,11 @@ from typing import cast
 
 import pytest
 
-from server.connection import REFUSED_S, Connection, is_direct
+from server.connection import REFUSED_S, Connection, JsonPhone, is_direct
 from server.host import Mailbox
-from server.link import LinkProtocol
+from server.link import LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
-from server.protocol import Closing, Join, Lock, Sync, write
+from server.protocol import Closing, Join, Lock, Sync, as_json, write
 from server.settings import Settings
 from tests.server.test_host import FakePhone, World, in_a_world, later
 
@@ -87,3 +87,40 @@ async def test_a_socket_that_is_gone_is_expected_no_more(world: World) -> None:
 def test_the_kernel_sees_a_phone_with_a_public_address_that_is_its_own(peer: str, address: str, direct: bool) -> None:
     """Whatever its request says of proxies."""
     assert is_direct(peer, address) is direct
+
+
+class Paper:
+    """A link that keeps what is written."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    def ping(self) -> None:
+        pytest.fail("nobody is asked")
+
+    def hang_up(self, code: int, reason: str) -> None:
+        pytest.fail(reason)
+
+    def write(self, frame: bytes) -> bool:
+        self.written.append(frame)
+        return True
+
+
+def test_a_frame_is_put_into_json_once_for_all_who_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P15."""
+    put: list[bytes] = []
+
+    def counted(payload: bytes) -> bytes:
+        put.append(payload)
+        return as_json(payload)
+
+    monkeypatch.setattr("server.connection.as_json", counted)
+    papers = [Paper() for _ in range(10)]
+    phones = [JsonPhone(cast(LinkProtocol, paper)) for paper in papers]
+    first, second = frame_of(write(Lock(True))), frame_of(write(Lock(False)))
+    for frame in (first, second):
+        for phone in phones:
+            assert phone.write(frame)
+    assert put == [payload_of(first), payload_of(second)]
+    for paper in papers:
+        assert paper.written == [frame_of(as_json(payload), text=True) for payload in put]
