@@ -496,6 +496,8 @@ class Host:
         while True:
             held = self.lease.holds(self._clock.now_us())
             await asyncio.sleep(min(RENEW_EVERY_US, self._lease_left_us()) / 1e6 if held else RENEW_EVERY_US / 1e6)
+            # Before another is taken, which says nothing about tables that were taken under this one.
+            self._fall_silent_if_lost(node)
             try:
                 if self.lease.holds(self._clock.now_us()):
                     async with asyncio.timeout(self._lease_left_us() / 1e6):
@@ -507,10 +509,13 @@ class Host:
                 log.warning("%s cannot renew its lease: %s", self.lease.node, wrong)
             except Exception:  # whatever it is, who no longer renews must not be taken for alive
                 log.exception("%s cannot renew its lease", self.lease.node)
-            if self.lease.boot and not self.lease.holds(self._clock.now_us()):
-                node.lose()
-                for room in list(self._rooms.values()):
-                    room.fall_silent()
+            self._fall_silent_if_lost(node)
+
+    def _fall_silent_if_lost(self, node: Node) -> None:
+        if self.lease.boot and not self.lease.holds(self._clock.now_us()):
+            node.lose()
+            for room in list(self._rooms.values()):
+                room.fall_silent()
 
     def _lease_left_us(self) -> int:
         return max(0, self.lease.until_us - self._clock.now_us())

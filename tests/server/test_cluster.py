@@ -408,6 +408,21 @@ def test_an_old_server_that_wakes_says_nothing_whatever_it_sees_first(first: Cal
 
 
 @in_a_world
+async def test_an_old_server_whose_renewal_wakes_first_takes_its_tables_into_no_new_lease(world: World) -> None:
+    """A lease that is taken anew says nothing about tables that were taken under the one before."""
+    _, a, b = await two(world)
+    mailbox = await a.open(await a.host.create())
+    await later(1)
+    world.clock.now_s += LEASE_MS / 1e3 + 1
+    await later(1)
+    assert a.node.taken == 2, "nothing but the renewal has happened since"
+    ann = await world.joins(mailbox, "Ann")
+    assert (ann.got, ann.closed, a.host.tables) == ([], SERVICE_RESTART, 0)
+    for each in (a, b):
+        await each.ends()
+
+
+@in_a_world
 async def test_a_change_that_was_kept_before_the_machine_stood_still_is_not_told_after(world: World) -> None:
     """The next owner has it, and tells it."""
     _, a, b = await two(world)
