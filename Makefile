@@ -76,7 +76,8 @@ test: .venv/develop.done .venv/node.done ## Run every test; installs Redis, HAPr
 	@sh tools/system.sh
 	$(python) tools/web.py test
 	@$(python) tools/web.py build
-	$(python) -m pytest
+	@# Most of the time they wait, for a page or a process: three at a time, and each file's one after the other.
+	$(python) -m pytest -n 3 --dist loadfile
 
 .PHONY: screens
 screens: .venv/develop.done .venv/node.done ## Take a picture of every screen, in build/screens

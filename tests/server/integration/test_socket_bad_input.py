@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgpack
-import msgspec
 import pytest
 import websockets
 
@@ -54,7 +53,7 @@ from server.protocol import (
     Why,
     write,
 )
-from tests.support.company import caught_up, company, raw, refusal
+from tests.support.company import caught_up, company, raw, refusal, seen
 from tests.support.serving import Served, served
 
 
@@ -73,17 +72,11 @@ TOO_BIG = 1009
 async def undisturbed(bystander: Player) -> AsyncIterator[None]:
     """Whatever is done inside, this player sees no change and stays connected."""
     await caught_up(bystander)
-    before = _seen(bystander)
+    before = seen(bystander)
     yield
     await caught_up(bystander)
-    assert _seen(bystander) == before
+    assert seen(bystander) == before
     assert bystander.online
-
-
-def _seen(player: Player) -> tuple[object, ...]:
-    """What this player sees; but round trips change by themselves when the machine is busy."""
-    seats = tuple(msgspec.structs.replace(seat, rtt_ms=0) for seat in player.table.seats)
-    return msgspec.structs.replace(player.table, seats=seats), player.view, player.key
 
 
 # --- the way in --------------------------------------------------------------------------------------------------
@@ -309,6 +302,11 @@ async def playing(server: Served) -> AsyncIterator[tuple[Player, Player]]:
         yield ann, ben
 
 
+def named(value: object) -> str:
+    """The same name for a parameter in every process that collects the tests."""
+    return getattr(value, "__name__", str(value))
+
+
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
@@ -329,7 +327,7 @@ async def playing(server: Served) -> AsyncIterator[tuple[Player, Player]]:
         (SetRules(Rules()), Why.ALREADY_PLAYING),
         (Remove(SeatId("nobody")), Why.NO_SUCH_SEAT),
     ],
-    ids=str,
+    ids=named,
 )
 async def test_a_move_that_does_not_stand(
     server: Served, act: Message | Callable[[Player], None], reason: Reason | Why
@@ -351,7 +349,7 @@ async def test_a_double_tap_pays_once(server: Served) -> None:
             assert (await refusal(ann, ann.slap)).reason == Reason.ALREADY_PAID
 
 
-@pytest.mark.parametrize("act", [Player.turn, Player.slap, Pause(True)], ids=str)
+@pytest.mark.parametrize("act", [Player.turn, Player.slap, Pause(True)], ids=named)
 async def test_no_move_without_a_game(server: Served, act: Message | Callable[[Player], None]) -> None:
     async with company(server.url, "Ann", "Ben") as (ann, ben), undisturbed(ben), undisturbed(ann):
         answer = await refusal(ann, act if isinstance(act, Message) else lambda: act(ann))

@@ -35,7 +35,7 @@ from server.protocol import (
     Update,
     Why,
 )
-from tests.support.company import caught_up, company, refusal
+from tests.support.company import caught_up, company, refusal, seen
 from tests.support.luck import jacks_last
 from tests.support.serving import Served, served
 
@@ -266,10 +266,10 @@ async def test_who_watches_sees_the_game_and_may_not_play(server: Served) -> Non
 async def test_only_the_host_commands(server: Served, message: Message) -> None:
     """R26."""
     async with company(server.url, "Ann", "Ben") as (ann, ben):
-        before = ann.table
+        before = seen(ann)
         assert (await refusal(ben, message)).reason == Why.NOT_HOST
         await caught_up(ann)
-        assert ann.table == before
+        assert seen(ann) == before
 
 
 async def test_the_host_removes_a_player_whose_cards_go_under_the_pile(server: Served) -> None:
