@@ -15,7 +15,9 @@ class Tmux:
     def __init__(self, folder: Path, columns: int, lines: int) -> None:
         self._socket = str(folder / "tmux.sock")
         self._size = ("-x", str(columns), "-y", str(lines))
-        self._environ = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+        # Tests that run side by side are told a width, which is not this terminal's.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        self._environ = {**inherited, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
 
     def ask(self, *words: str) -> str:
         asked = ("tmux", "-S", self._socket, "-f", "/dev/null", *words)
