@@ -205,20 +205,23 @@ async def recorded(server: Served, store_url: str, cards: int) -> Figure:
     """A game with people, a computer, somebody who left it, a television and a program, and all that each is sent."""
     code = await create_table(server.url)
     roles: dict[str, Recorder] = {}
+    listening: list[asyncio.Task[None]] = []
     for role in ("host", "player", "leaver", "television", "program"):
         in_json = role == "program"
         way = {"Sec_WebSocket_Protocol": JSON_SUBPROTOCOL} if in_json else {}
         roles[role] = Recorder(await dial(server.url, f"/ws/{code}", **way), text=in_json)
+        listening.append(asyncio.create_task(roles[role].listen()))
         await roles[role].say(
             Join(role, "🦊", f"key-of-the-{role}-that-nobody-else-has", role in ("television", "program"))
         )
-    listening = [asyncio.create_task(role.listen()) for role in roles.values()]
+        async with asyncio.timeout(TIMEOUT_S):
+            while not roles[role].frames:  # noqa: ASYNC110 - who comes first is host
+                await asyncio.sleep(0.01)
     host, player, leaver = roles["host"], roles["player"], roles["leaver"]
-    await asyncio.sleep(0.3)
     for message in (SetRules(msgspec.structs.replace(RULES, card_limit=cards)), AddComputer(), Start()):
         await host.say(message)
     turned = 0
-    async with asyncio.timeout(TIMEOUT_S + cards):
+    async with asyncio.timeout(TIMEOUT_S + 10 * cards):  # a turn that is not taken is made after eight seconds
         while not host.over:
             await asyncio.sleep(0.05)
             for task in listening[:2]:
