@@ -32,6 +32,8 @@ RECENT = 4
 """So many messages may be on their way to the phones of a table."""
 TRIES, TRY_AGAIN_S = 8, 0.5
 """How often a full server is asked again for a table, and after how long."""
+OPENS_S = 30.0
+"""Thousands of tables are open by then, or a server has its hands full with those it has."""
 SYNC_S = 2.75
 """How often a phone asks for the clock: the page every 3 s, the Python client every 2.5 s."""
 
@@ -608,11 +610,11 @@ class Load:
         self._number = 0
 
     async def bring_to(self, tables: int) -> None:
-        """Opens or closes tables until there are so many, or until the server has refused new ones for a while."""
+        """Opens or closes tables until there are so many, or the server refuses new ones or is too busy to open them."""
         while len(self.tables) > tables:
             self.tables.pop().leave()
-        tries = 0
-        while len(self.tables) < tables and tries < TRIES:
+        tries, ends_s = 0, time.monotonic() + OPENS_S
+        while len(self.tables) < tables and tries < TRIES and time.monotonic() < ends_s:
             fresh = [self.fresh() for _ in range(min(self.at_once, tables - len(self.tables)))]
             answers = await asyncio.gather(*(table.sit() for table in fresh), return_exceptions=True)
             for table, answer in zip(fresh, answers, strict=True):

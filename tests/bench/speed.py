@@ -334,7 +334,7 @@ async def climb(bench: Bench, most: int) -> Climb:
             break
         row = await at(tables)
         if row.tables < tables:
-            bench.say(f"{tables:5} tables: refused, the server is full")
+            bench.say(f"{tables:5} tables: no more are let in, the server is full")
             seen.bound = "admission"
             fine = row if row.fine else fine
             break
