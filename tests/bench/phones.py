@@ -610,7 +610,7 @@ class Load:
         self._number = 0
 
     async def bring_to(self, tables: int) -> None:
-        """Opens or closes tables until there are so many, or the server refuses new ones or is too busy to open them."""
+        """Opens or closes tables until there are so many, or the server refuses new ones or is too busy for them."""
         while len(self.tables) > tables:
             self.tables.pop().leave()
         tries, ends_s = 0, time.monotonic() + OPENS_S
