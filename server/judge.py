@@ -59,10 +59,9 @@ class Evidence(Value):
 
     `claimed_us` is the reaction on the phone's own clock, its word alone; None where it has no usable stamps. The rest
     is the server's: when the card was to be shown, or could be where the server itself had sent it late, when the hand
-    arrived, the lowest round trip and the sending of the
-    last ping whose pong had come (None: no ping came back), the lowest round trip that the kernel saw where its peer
-    is the phone itself, and what was left of the lag credit. `late_us` is how late
-    the phone said it painted the card; no verdict rests on it.
+    arrived, the lowest round trip and the sending of the last ping whose pong had come (None: no ping came back), the
+    lowest round trip that the kernel saw where its peer is the phone itself, and what was left of the lag credit.
+    `late_us` is how late the phone said it painted the card; no verdict rests on it.
     """
 
     seat: Seat

@@ -4,7 +4,6 @@ Waits for conditions on another process's screen. The screens are kept with the 
 """
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,8 +19,6 @@ from tests.support.terminal import Tmux
 
 OUTPUT = ROOT / "test-output" / "terminal"
 HOSTILE = "Eve \x1b[2J\x1b]0;owned\x07[red]"
-
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 
 
 @pytest.fixture(scope="module")
