@@ -5,10 +5,9 @@ Knows requests and answers. Knows nothing of what is asked.
 
 import re
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 
 from engine.game import Value
@@ -61,10 +60,13 @@ def told(value: object, status: int = 200) -> Response:
 async def read_body(request: Request, kind: type[Asked]) -> Asked:
     """What was sent, nothing being an empty object; raises `Denied`."""
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BODY_BYTES:
-            raise Denied(413, "too_long", f"more than {MOST_BODY_BYTES} bytes")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BODY_BYTES:
+                raise Denied(413, "too_long", f"more than {MOST_BODY_BYTES} bytes")
+    except ClientDisconnect:  # which nobody will hear, but it is no error of ours
+        raise Denied(400, "malformed", "it breaks off") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:

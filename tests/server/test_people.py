@@ -6,11 +6,13 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from engine.rules import GameName
 from server.host import taken_up
+from server.http import Denied, read_body
 from server.journal import replay
-from server.people import forget, hash_of, read_recovery_code
+from server.people import Introduction, forget, hash_of, read_recovery_code
 from server.protocol import CODE_SYMBOLS, Quit
 from server.store.board import By, Span
 from server.store.people import LINK_S
@@ -51,6 +53,16 @@ async def test_a_newcomer_gets_a_key_and_is_known_by_it(web: Web) -> None:
     await meet(browser, key=me["key"], name="  Anna  ", face="🦊")
     assert await meet(browser) == {**me, "name": "Anna", "face": "🦊"}
     assert (await meet(web.browser()))["key"] != me["key"]
+
+
+async def test_whoever_goes_while_they_say_something_is_no_error_of_ours() -> None:
+    said = iter([{"type": "http.request", "body": b'{"name": ', "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(said)
+
+    with pytest.raises(Denied, match="breaks off"):
+        await read_body(Request({"type": "http", "headers": []}, receive), Introduction)
 
 
 async def test_the_secret_is_kept_as_its_hash_alone(web: Web) -> None:
