@@ -84,9 +84,9 @@ def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
     """Whether a browser's request comes from our own page (RFC 6454). What is no browser sends no origin."""
     if origin is None:
         return True
-    if not origin:
-        return False
-    return origin.lower() == public_url or (host is not None and urlsplit(origin).netloc.lower() == host.lower())
+    # Not read as an address is, for much that somebody may send is none; an origin has no other parts (RFC 6454, 6.1).
+    named = origin.lower().partition("://")[2]
+    return bool(named) and (origin.lower() == public_url or named == (host or "").lower())
 
 
 def address(request: Request) -> str:

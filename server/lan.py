@@ -1,7 +1,9 @@
 """Where this machine can be reached by phones on the same network."""
 
+import re
 import socket
-from urllib.parse import urlsplit
+
+_THIS_MACHINE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
 
 
 def lan_address() -> str | None:
@@ -24,8 +26,6 @@ def invite_origin(host: str, scheme: str, public_url: str) -> str:
     """
     if public_url:
         return public_url
-    name = urlsplit(f"//{host}").hostname or ""
-    if name in ("localhost", "127.0.0.1", "::1") and (address := lan_address()) is not None:
-        port = urlsplit(f"//{host}").port
-        return f"{scheme}://{address}{f':{port}' if port else ''}"
+    if (here := _THIS_MACHINE.fullmatch(host)) is not None and (address := lan_address()) is not None:
+        return f"{scheme}://{address}{here[1] or ''}"
     return f"{scheme}://{host}"

@@ -37,7 +37,7 @@ def routes(store: RedisStore, clock: Clock, settings: Settings) -> list[Route]:
             _one_of(By, asked.get("by", By.WINS)),
         )
         number = asked.get("page", "1")
-        if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= MOST_PAGES):
+        if not (number.isascii() and number.isdigit() and len(number) < 9 and 1 <= int(number) <= MOST_PAGES):
             raise Denied(400, "malformed", f"a page is a number from 1 to {MOST_PAGES}")
         key = key_of(request)
         person = await store.person_of(hash_of(key)) if key else ""

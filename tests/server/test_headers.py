@@ -36,6 +36,28 @@ async def test_what_is_refused_has_them_too(web: Web) -> None:
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/no%00file.js", {}, 404),
+        (f"/{'a' * 300}.js", {}, 404),
+        ("/../../pyproject.toml", {}, 404),
+        ("/..%2f..%2f..%2fpyproject.toml", {}, 404),
+        ("/api/invite", {"host": "localhost:99999"}, 200),
+        ("/api/invite", {"host": "["}, 200),
+        ("/api/leaderboard", {"origin": "http://["}, 403),
+        ("/api/leaderboard", {"origin": "null", "host": ""}, 403),
+        (f"/api/leaderboard?page=00000001{'9' * 30}", {}, 400),
+        (f"/api/leaderboard?page={'9' * 5_000}", {}, 400),
+    ],
+)
+async def test_whatever_somebody_writes_has_an_answer(
+    web: Web, path: str, headers: dict[str, str], status: int
+) -> None:
+    async with web.browser() as browser:
+        assert (await browser.get(path, headers=headers)).status_code == status
+
+
 def test_no_script_but_our_own() -> None:
     policy = SECURITY_HEADERS[b"content-security-policy"].decode()
     allowed = dict(part.strip().split(" ", 1) for part in policy.split(";"))

@@ -250,7 +250,8 @@ def test_an_invitation_names_what_a_phone_can_reach() -> None:
     near = lan_address()
     assert invite_origin("example.org:8443", "https", "") == "https://example.org:8443"
     assert invite_origin("localhost:8000", "http", "https://cards.example") == "https://cards.example"
-    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
+    assert invite_origin("localhost.example:8000", "http", "") == "http://localhost.example:8000"
+    for host in ("localhost:8000", "LocalHost:8000", "127.0.0.1:8000", "[::1]:8000"):
         expected = f"http://{near}:8000" if near is not None else f"http://{host}"
         assert invite_origin(host, "http", "") == expected
 
