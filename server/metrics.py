@@ -5,6 +5,7 @@ The format is a page long, so a library for it would be one more thing to trust.
 
 import sys
 from collections.abc import Iterator
+from mmap import PAGESIZE
 from pathlib import Path
 
 from server import __version__, meters
@@ -63,5 +64,5 @@ def _durations(name: str, what: str, seen: Durations) -> Iterator[str]:
 def _memory_bytes() -> int:
     if sys.platform != "linux":
         return 0
-    # The second figure is what is resident, in pages (proc(5)); pages are 4 KiB wherever this runs.
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
+    # The second figure is what is resident, in pages (proc(5)), which are of 16 KiB on some small computers.
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGESIZE
