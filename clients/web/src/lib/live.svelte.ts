@@ -2,12 +2,13 @@
 // a screen shows is read from here, everything that a person does goes through here.
 
 import { SvelteMap } from "svelte/reactivity";
+import { Asked } from "./asked";
 import { Connection, type Status, type World } from "./connection";
 import { kept } from "./kept";
 import { Paintings } from "./painted";
 import { Reveal, type Screen } from "./reveal";
 import { after, dealing, flights, myPlace, mySeat, NO_TABLE, topCard, type Flight, type Table } from "./table";
-import type { Emoji, FromPhone, FromServer, Join, Refused, SeatId, Side, Update } from "./wire";
+import type { Emoji, FromPhone, FromServer, Join, Refused, Rules, SeatId, Side, TableView, Update } from "./wire";
 
 /** A hand of one's own that has come down; `x` and `y` say where, in CSS pixels of the page, null for a key. */
 export type OwnHand = { key: number; game: number; nth: number; x: number | null; y: number | null };
@@ -17,6 +18,8 @@ export type Touch = { atMs: number; side: Side; x?: number; y?: number };
 export type Note = { key: number; refused: Refused | null };
 export type Flown = Flight & { key: number };
 export type Shout = { key: number; seat: SeatId | null; emoji: Emoji };
+/** How the games of a table count (R29, R30). */
+export type Counting = Pick<TableView, "first_to" | "ranked">;
 
 export class LiveTable {
   status: Status = $state.raw({ is: "connecting", lost: false, code: 0 });
@@ -49,6 +52,8 @@ export class LiveTable {
   #reveal: Reveal;
   #paintings = new Paintings();
   #slapped: string[] = [];
+  #rules = new Asked<Rules>();
+  #counting = new Asked<Counting>();
   /** Whether the table has been shown since the last welcome. */
   #sees = false;
   #keys = 0;
@@ -106,6 +111,20 @@ export class LiveTable {
 
   say(message: FromPhone): void {
     this.#connection.say(message);
+  }
+
+  // --- the host ------------------------------------------------------------------------------------------------------
+
+  setRules(change: Partial<Rules>): void {
+    const { table } = this.table;
+    if (table) this.say({ t: "set_rules", rules: this.#rules.with(change, table.rules) });
+  }
+
+  setCounting(change: Partial<Counting>): void {
+    const { table } = this.table;
+    if (!table) return;
+    const { first_to, ranked } = table;
+    this.say({ t: "set_table", ...this.#counting.with(change, { first_to, ranked }) });
   }
 
   // --- hands ---------------------------------------------------------------------------------------------------------
@@ -181,6 +200,9 @@ export class LiveTable {
         this.me = message.seat;
         // What the last socket took with it may be said again, once it is seen what lies there now.
         this.#slapped = [];
+        this.called = 0;
+        this.#rules.forget();
+        this.#counting.forget();
         this.#sees = false;
         if (!this.anonymous) kept.key = message.key;
         break;
@@ -202,16 +224,23 @@ export class LiveTable {
       case "refused":
         if (message.of === "turn") this.turning = 0;
         if (message.of === "slap") this.hand = null;
+        if (message.of === "set_rules") this.#rules.forget();
+        if (message.of === "set_table") this.#counting.forget();
         // A hand, or a turn, that comes when all is over: the result on the screen has told them.
         if (message.reason !== "not_playing") this.note = { key: ++this.#keys, refused: message };
         break;
     }
   }
 
-  #show(update: Update): (paintedMs: number) => void {
+  #show(update: Update, cameMs: number): (paintedMs: number) => void {
     const before = this.table;
+    const found = !this.#sees;
     this.#sees = true;
     this.table = after(before, update);
+    if (update.table) {
+      this.#rules.heard(update.table.rules);
+      this.#counting.heard(update.table);
+    }
     // Whatever was told of a hand does not lie over the result.
     if (before.table?.stage === "playing" && this.table.table?.stage !== "playing") this.note = null;
     if (isAfresh(update) || this.table.table?.game !== before.table?.game) {

@@ -209,6 +209,62 @@ describe("the reveal", () => {
   });
 });
 
+describe("the host", () => {
+  const lobby = (change: Partial<TableView["rules"]> = {}, table: Partial<TableView> = {}): Partial<Update> => ({
+    table: tableView({ stage: "lobby", rules: { ...tableView().rules, ...change }, ...table }),
+  });
+
+  it("on a slow line changes the rules twice, and neither is lost", () => {
+    const { world, live, socket, next } = atTable({}, { stage: "lobby" });
+    const said = () => socket.of("set_rules").at(-1)?.rules;
+    live.setRules({ queens: true });
+    live.setRules({ doubles: true });
+    expect(said()).toMatchObject({ queens: true, doubles: true });
+    socket.hears(update(next(), lobby({ queens: true })));
+    world.pass(32);
+    live.setRules({ sandwiches: true });
+    expect(said(), "of which the table has the first").toMatchObject({ queens: true, doubles: true, sandwiches: true });
+    socket.hears(update(next(), lobby({ queens: true, doubles: true })));
+    socket.hears(update(next(), lobby({ queens: true, doubles: true, sandwiches: true })));
+    // Another page of the same host may have changed them since.
+    socket.hears(update(next(), lobby({ calm: true })));
+    world.pass(32);
+    live.setRules({ queens: true });
+    expect(said()).toMatchObject({ queens: true, doubles: false, calm: true });
+  });
+
+  it("builds no further on what was refused, was lost with the line or changed nothing", () => {
+    const { world, live, socket } = atTable({}, { stage: "lobby" });
+    live.setRules({ wrong_call: true });
+    socket.hears({ t: "refused", of: "set_rules", reason: "bad_rules", rule: "", detail: "" });
+    live.setRules({ queens: true });
+    expect(socket.of("set_rules").at(-1)?.rules).toMatchObject({ wrong_call: false, queens: true });
+    comesBack(world, socket);
+    world.socket.hears(update(1, lobby()));
+    world.pass(32);
+    live.setRules({ queens: false });
+    world.socket.hears(update(2, lobby({ calm: true })));
+    world.pass(32);
+    live.setRules({ doubles: true });
+    expect(world.socket.of("set_rules").at(-1)?.rules).toMatchObject({ queens: false, doubles: true, calm: true });
+  });
+
+  it("on a slow line changes twice how games count, and neither is lost", () => {
+    const { world, live, socket, next } = atTable({}, { stage: "lobby" });
+    live.setCounting({ first_to: 5 });
+    live.setCounting({ ranked: false });
+    expect(socket.of("set_table").at(-1)).toEqual({ t: "set_table", first_to: 5, ranked: false });
+    socket.hears({ t: "refused", of: "set_table", reason: "not_host", rule: "", detail: "" });
+    live.setCounting({ first_to: 3 });
+    expect(socket.of("set_table").at(-1)).toEqual({ t: "set_table", first_to: 3, ranked: true });
+    socket.hears(update(next(), lobby({}, { first_to: 3 })));
+    socket.hears(update(next(), lobby({}, { first_to: 7, ranked: false })));
+    world.pass(32);
+    live.setCounting({ first_to: 10 });
+    expect(socket.of("set_table").at(-1)).toEqual({ t: "set_table", first_to: 10, ranked: false });
+  });
+});
+
 it("a screen that anybody looks at leaves the phone's own key alone", () => {
   kept.key = "mine";
   const world = new FakeWorld();

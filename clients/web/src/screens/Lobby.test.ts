@@ -41,6 +41,13 @@ it("a switch stays as the table plays until the table has agreed, and a conflict
   expect(screen.getByRole("alert").textContent).toBe("The wrong call needs the call: switch the call on as well.");
 });
 
+it("two switches in quick succession are both asked for", async () => {
+  const { socket } = await inLobby("a");
+  await fireEvent.click(screen.getByRole("switch", { name: /Doubles/ }));
+  await fireEvent.click(screen.getByRole("switch", { name: /Sandwiches/ }));
+  expect(socket.of("set_rules").at(-1)?.rules).toMatchObject({ doubles: true, sandwiches: true });
+});
+
 it("R32: the host gives a handicap, and everybody sees it", async () => {
   const { socket } = await inLobby("a");
   await fireEvent.change(screen.getByRole("combobox", { name: "Handicap of B" }), { target: { value: "150" } });
