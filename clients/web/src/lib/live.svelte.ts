@@ -209,9 +209,11 @@ export class LiveTable {
       case "seated":
         this.me = message.seat;
         break;
-      case "update":
-        this.#reveal.push(message.show_at_us, () => this.#show(message));
+      case "update": {
+        const cameMs = this.world.nowMs();
+        this.#reveal.push(message.show_at_us, () => this.#show(message, cameMs));
         break;
+      }
       case "reacted":
         this.shouts = [...this.shouts.slice(-8), { key: ++this.#keys, seat: message.seat, emoji: message.emoji }];
         break;
@@ -257,20 +259,23 @@ export class LiveTable {
     if (flown.length) this.flown = [...this.flown, ...flown];
     this.shown(this, update);
     const game = this.table.table?.game ?? 0;
-    return (paintedMs) => this.#painted(update, game, paintedMs);
+    return (paintedMs) => this.#painted(update, game, found, cameMs, paintedMs);
   }
 
-  #painted(update: Update, game: number, atMs: number): void {
+  /** `found` is said of the first that is shown on a socket, which may have a card on top that was turned before. */
+  #painted(update: Update, game: number, found: boolean, cameMs: number, atMs: number): void {
     if (!update.view) return;
-    const nth = update.view.landed.at(-1)?.nth ?? 0;
+    const top = update.view.landed.at(-1)?.nth ?? 0;
     const afresh = isAfresh(update);
-    this.#paintings.add({ game, nth, atMs }, afresh);
+    const fresh = this.#paintings.add({ game, nth: top, atMs }, afresh);
     if (!update.say_shown) return;
-    const lateUs = (this.#connection.clock.roomUs(atMs) ?? update.show_at_us) - update.show_at_us;
-    if (afresh && nth) this.say({ t: "shown", game, nth, late_us: lateUs });
-    for (const event of update.events) {
-      if (event.event === "card_turned") this.say({ t: "shown", game, nth: event.nth, late_us: lateUs });
-    }
+    const shown = update.events.flatMap((event) => (event.event === "card_turned" ? [event.nth] : []));
+    if (top && (afresh || (found && fresh)) && !shown.includes(top)) shown.push(top);
+    const { show_at_us } = update;
+    const lateUs = show_at_us
+      ? (this.#connection.clock.roomUs(atMs) ?? show_at_us) - show_at_us
+      : Math.round((atMs - cameMs) * 1000);
+    for (const nth of shown) this.say({ t: "shown", game, nth, late_us: lateUs });
   }
 }
 

@@ -84,6 +84,18 @@ describe("a slap", () => {
     expect(world.socket.of("slap")).toMatchObject([{ nth: 1, reaction_us: (1_600 - (paintedMs ?? 0)) * 1000 }]);
   });
 
+  it("R13: on a card found again after a lost line may be called again as well", () => {
+    const { world, live, socket, turned } = atTable();
+    turned(1, "JS", 100);
+    world.pass(300 - world.now);
+    live.call(300);
+    comesBack(world, socket);
+    world.socket.hears(update(1, { table: tableView(), view: gameView({ turned: 1, pile: 1, landed: JACK }) }));
+    world.pass(32);
+    live.call(world.now);
+    expect(world.socket.of("call")).toMatchObject([{ nth: 1 }]);
+  });
+
   it.each([true, false])("P9: is timed anew on a card that is shown afresh; on a new socket: %s", (back) => {
     const { world, live, socket, turned, next } = atTable();
     turned(1, "JS", 100);
@@ -193,6 +205,26 @@ describe("the reveal", () => {
     live.slap({ atMs: 697.5, side: "right" });
     expect(socket.of("shown")).toEqual([]);
     expect(socket.of("slap")[0]?.reaction_us).toBe(297_500);
+  });
+
+  it("P9: reports a card that it finds on coming, from when it came, and once", () => {
+    const { world, socket, live, next } = atTable({ turned: 1, pile: 1, landed: JACK });
+    expect(socket.of("shown")).toMatchObject([{ game: 1, nth: 1 }]);
+    expect(socket.of("shown")[0]?.late_us, "a frame or two").toBeLessThanOrEqual(32_000);
+    expect(socket.of("shown")[0]?.late_us).toBeGreaterThan(0);
+    live.slap({ atMs: world.now, side: "" });
+    const events = [{ event: "wrong_slap", seat: 1, nth: 1, paid: 1, to: 2 }] as const;
+    socket.hears(update(next(), { events, view: gameView({ turned: 1, pile: 1, landed: JACK }) }));
+    world.pass(32);
+    comesBack(world, socket);
+    world.socket.hears(update(1, { table: tableView(), view: gameView({ turned: 1, pile: 1, landed: JACK }) }));
+    world.pass(32);
+    expect([...socket.of("shown"), ...world.socket.of("shown")]).toHaveLength(1);
+    const other = [{ nth: 2, face: "JH", seat: 1 }];
+    comesBack(world, world.socket);
+    world.socket.hears(update(1, { view: gameView({ turned: 2, pile: 2, landed: other }), say_shown: false }));
+    world.pass(32);
+    expect(world.socket.of("shown"), "where it is not asked for").toEqual([]);
   });
 
   it("comes back to the same seat with the same key, and says so calmly", () => {
