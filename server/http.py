@@ -3,7 +3,6 @@
 Knows requests and answers. Knows nothing of what is asked.
 """
 
-import re
 from typing import TypeVar
 
 import msgspec
@@ -11,6 +10,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 
 from engine.game import Value
+from server.keys import KEY
 from server.limits import AddressBuckets
 from server.ports import Clock
 from server.settings import Settings
@@ -18,8 +18,6 @@ from server.settings import Settings
 MOST_BODY_BYTES = 4096
 COOKIE_S = 365 * 86_400
 COOKIE = "slapjack"
-KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
-"""What a device's secret looks like: at least 128 bits, and nothing that a header could not hold."""
 
 Asked = TypeVar("Asked", bound=Value)
 

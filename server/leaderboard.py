@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from engine.rules import GameName
 from server.http import Denied, Gate, key_of, told
-from server.people import hash_of
+from server.keys import hash_of
 from server.ports import Clock
 from server.settings import Settings
 from server.store.board import By, Span

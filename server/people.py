@@ -4,34 +4,25 @@ A device has a secret, a person has devices; a name and a face are only how they
 an address: they come in a header, a body or the cookie, and leave in a body alone. Every question takes and gives JSON.
 """
 
-import hashlib
-import logging
-from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.game import Value
-from server.host import Host, new_code, taken_up
-from server.http import KEY, Denied, Gate, address, keep_key, key_of, read_body, told
-from server.journal import AnyEntry, BadEntry, Dealt, Moved, Replayed, read_entry, write_entry
+from server.forgetting import forget
+from server.host import Host, new_code
+from server.http import Denied, Gate, address, keep_key, key_of, read_body, told
+from server.keys import KEY, hash_of, new_key
 from server.limits import Guesses
-from server.mail import Forgotten, Keep
 from server.names import BadName, clean, clean_face
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, read_code
-from server.room import Room
 from server.settings import Settings
 from server.store.people import LINK_S
-from server.store.port import BadRecord, Change, Fenced, StoreDown
+from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
-
-log = logging.getLogger("slapjack.people")
-
-BACK_UP = "a back-up is being made, and nobody can be forgotten meanwhile"
 
 GROUP = 4
 """A recovery code is shown in groups of so many symbols."""
@@ -192,95 +183,8 @@ def device(request: Request) -> str:
     return key
 
 
-def hash_of(secret: str) -> str:
-    """What is kept of a secret: its hex SHA-256."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def new_key(luck: Luck) -> str:
-    """A secret of 192 bits, as letters, digits, - and _."""
-    return urlsafe_b64encode(luck.draw()[:24]).decode()
-
-
 def read_recovery_code(text: str) -> str | None:
     """The recovery code in what somebody typed, as forgiving as with a table's; None where it cannot be one."""
     symbols = "".join(text.split()).replace("-", "")
     halves = read_code(symbols[:CODE_LENGTH]), read_code(symbols[CODE_LENGTH:])
     return halves[0] + halves[1] if halves[0] is not None and halves[1] is not None else None
-
-
-async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None:
-    """Deletes a person: from every table and its journal, from the leaderboard, and every way that leads to them.
-
-    What stops it half-way, such as a `StoreDown`, leaves enough for it to be done again.
-    """
-    if await store.board.paused():
-        raise StoreDown(BACK_UP)
-    for code in await store.people.tables(person):
-        try:
-            while not await _forget_at(store, luck, at_us, code, person):
-                log.info("table %s was taken over meanwhile", code)
-        except BadRecord as bad:
-            log.error("a person cannot be forgotten at table %s: %s", code, bad)
-    await store.board.forget(person)
-    await store.people.forget(person)
-
-
-async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, person: str) -> bool:
-    """Takes a person out of what is kept of a table; False where somebody else took the table over meanwhile.
-
-    Whoever has the table awake is fenced off by it, and takes it up again as it is then.
-    """
-    if not await store.board.drain(code):
-        raise StoreDown(BACK_UP)
-    record = await store.load_table(code)
-    if record is None or not (
-        person in record.scores
-        or any(seat.key_hash == person for seat in record.seats)
-        or any(person in tournament.scores for tournament in record.archive)
-        or any(_names(kept, person) for kept in await store.journal(code))
-    ):
-        return True
-    opened = await store.open_table(code)
-    if opened is None:
-        return True
-    replayed = taken_up(code, opened.journal)
-    # The table itself knows what follows when somebody leaves for good (R25), be it that another has won.
-    room = Room(opened.record, luck, 0, replayed, at_us)
-    effects = room.receive(Forgotten(person), at_us)
-    change = next((effect.change for effect in effects if isinstance(effect, Keep)), Change())
-    goes_on = replayed is not None and change.result is None
-    kept = (*_without(replayed, opened.journal, person), *change.entries) if replayed is not None and goes_on else ()
-    try:
-        cleared = msgspec.structs.replace(change, entries=kept, deals=bool(kept), clears=True)
-        await store.keep(code, opened.epoch, 1, cleared)
-    except Fenced:
-        return False
-    return True
-
-
-def _names(kept: bytes, person: str) -> bool:
-    try:
-        entry = read_entry(kept)
-    except BadEntry:
-        return False
-    return isinstance(entry, Dealt) and any(seat.key_hash == person for seat in entry.seats)
-
-
-def _without(replayed: Replayed, journal: Sequence[bytes], person: str) -> list[bytes]:
-    """The journal of a game that goes on, as far as it can be believed, with nobody's name in this person's place."""
-    entries: list[AnyEntry] = []
-    for kept in journal:
-        try:
-            entry = read_entry(kept)
-        except BadEntry:
-            break
-        if isinstance(entry, Moved) and entry.number > replayed.moves:
-            break
-        entries.append(entry)
-    seats = tuple(
-        msgspec.structs.replace(seat, name="", key_hash="") if seat.key_hash == person else seat
-        for seat in replayed.dealt.seats
-    )
-    entries[0] = msgspec.structs.replace(replayed.dealt, seats=seats)
-    return [write_entry(entry) for entry in entries]

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from server.people import hash_of
+from server.keys import hash_of
 from server.store.board import PAGE_ROWS
 from server.store.port import Change, Played, Result, TableRecord
 from server.store.redis import RedisStore

@@ -9,10 +9,12 @@ import pytest
 from starlette.requests import Request
 
 from engine.rules import GameName
+from server.forgetting import forget
 from server.host import taken_up
 from server.http import Denied, read_body
 from server.journal import replay
-from server.people import Introduction, forget, hash_of, read_recovery_code
+from server.keys import hash_of
+from server.people import Introduction, read_recovery_code
 from server.protocol import CODE_SYMBOLS, Quit
 from server.store.board import By, Span
 from server.store.people import LINK_S
