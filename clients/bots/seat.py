@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable
 
 from clients.bots.mind import Act, Mind, sight_of
-from clients.sdk import Clock, Monotonic, Player
+from clients.sdk import Clock, Monotonic, Player, Resumed, shows_afresh
 from engine.game import Side
+from server.protocol import Update
 
 
 def _judge(player: Player) -> None:
@@ -35,8 +36,11 @@ async def play(player: Player, mind: Mind, clock: Clock | None = None) -> None:
         due_us = mind.due_us()
         try:
             async with asyncio.timeout(None if due_us is None else max(0, due_us - clock.now_us()) / 1e6):
-                await anext(player)
+                happening = await anext(player)
         except TimeoutError:
             pass
         except StopAsyncIteration:
             return
+        else:
+            if isinstance(happening, Resumed) or (isinstance(happening, Update) and shows_afresh(happening)):
+                mind.see(None, clock.now_us())  # what its hands did before is lost or void, so it looks anew

@@ -26,7 +26,7 @@ from clients.sdk.errors import (
 )
 from clients.sdk.player import Clock, Monotonic, Player, connect, create_table
 from clients.sdk.session import GONE, Happening, Lost, Resumed, Session
-from clients.sdk.sight import is_slap_card
+from clients.sdk.sight import is_slap_card, shows_afresh
 
 __all__ = [
     "GONE",
@@ -53,4 +53,5 @@ __all__ = [
     "connect",
     "create_table",
     "is_slap_card",
+    "shows_afresh",
 ]

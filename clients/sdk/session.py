@@ -17,6 +17,7 @@ import msgspec
 
 from clients.sdk.clock import Exchange, RoomClock
 from clients.sdk.errors import FINAL, BadFrame, JoinRefused, NotAtTable, NotNow, ServerGone, WrongVersion
+from clients.sdk.sight import shows_afresh
 from engine.game import CardTurned, GameView, LandedCard, Seat, Side, Value
 from server.protocol import (
     PROTOCOL,
@@ -384,11 +385,13 @@ class Session:
         for event in update.events:
             if isinstance(event, CardTurned):
                 self._to_paint[event.nth] = painted_us
-        if self.top is not None and update.view is not None and update.show_at_us and not update.events:
-            # Shown afresh: the hands that were on it are void, and what counts is the painting to come (P9).
+        if self.top is not None and shows_afresh(update):
+            # What counts is the painting to come (P9), and a refusal of a hand before speaks of none to come.
             self._painted.pop(self.top.nth, None)
-        if self.top is not None and self.top.nth not in self._painted:
             self._to_paint[self.top.nth] = painted_us
+            self._last_moves.clear()
+        if self.top is not None and self.top.nth not in self._painted:
+            self._to_paint.setdefault(self.top.nth, painted_us)
         self._happenings.append(update)
 
     def _end(self, error: NotAtTable) -> None:

@@ -1,7 +1,8 @@
-"""What an attentive person sees in the cards that lie there."""
+"""What an attentive person sees in what is shown."""
 
 from engine.game import GameView
 from engine.rules import GameName, Rules
+from server.protocol import Update
 
 
 def is_slap_card(view: GameView, rules: Rules) -> bool:
@@ -17,3 +18,8 @@ def is_slap_card(view: GameView, rules: Rules) -> bool:
         or (rules.doubles and ranks[0] in ranks[1:2])
         or (rules.sandwiches and ranks[0] in ranks[2:3])
     )
+
+
+def shows_afresh(update: Update) -> bool:
+    """Whether the top card is shown anew, as after a restart: every hand before is void and may be given again (P9)."""
+    return bool(update.view is not None and update.view.landed and update.show_at_us and not update.events)

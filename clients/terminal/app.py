@@ -19,7 +19,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Input, OptionList, Static
 
 from clients.address import BadAddress, invite_origin, table_at
-from clients.sdk import Lost, NotAtTable, Player, Resumed, connect, create_table
+from clients.sdk import Lost, NotAtTable, Player, Resumed, connect, create_table, shows_afresh
 from clients.sdk.session import Happening
 from clients.terminal import board, draw, kept
 from clients.terminal.menu import choices
@@ -257,7 +257,7 @@ class Table(Sized):
             self.seen = replace(self.seen, me=self.player.seat)  # somebody watching has sat down
             self._keep_key(self.player)
         top, top_before = self._top(self.seen), self._top(before)
-        if top != top_before or update.verdict is not None:
+        if top != top_before or update.verdict is not None or shows_afresh(update):
             self._hand_down = False
         if self.seen.seat is not None and self.seen.seat.host:
             known = {seat.id for seat in before.seats if seat.claimed}

@@ -22,12 +22,12 @@ from clients.bots.tournament import Line, Outcome, compete, distinct, in_columns
 from clients.sdk import Player, connect, create_table, is_slap_card
 from engine.game import End, Seat, SeatView, Status, Wait
 from engine.rules import PRESETS, GameName, Rules
-from server.protocol import Kind, Point, Question, SetRules, Stage, TableView, Tally
+from server.protocol import DoSlap, Join, Kind, Point, Question, SeatId, SetRules, Stage, TableView, Tally, Welcome
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
 from tests.support.serving import ROOT, TIMEOUT_S, Served, served
-from tests.support.tables import a_game, a_seat, a_table
+from tests.support.tables import a_game, a_seat, a_table, turned
 
 EVEN = Policy("always the same", 500, 0, turn_ms=700)
 
@@ -204,6 +204,34 @@ async def test_a_bot_judges_only_where_no_person_could(table: TableView, others:
         playing = asyncio.create_task(play(robin, mind()))
         if judges:
             assert await asyncio.wait_for(answer, TIMEOUT_S) == Point(question=7, seat=Seat(2))
+        playing.cancel()
+
+
+async def test_it_slaps_again_when_its_card_is_shown_afresh_or_its_line_was_lost() -> None:
+    """P9: its hands before are void, or were lost with the socket."""
+    jack: dict[str, Any] = {"events": (turned(1, "JS"),), "view": a_game(["JS"])}
+    slaps: asyncio.Queue[DoSlap] = asyncio.Queue()
+
+    async def stands_still(at_table: scripted.Table) -> None:
+        await at_table.welcome()
+        await at_table.tell(**jack)
+        slaps.put_nowait(await at_table.hear(DoSlap))
+        await at_table.tell(show_at_us=1, view=jack["view"])
+        slaps.put_nowait(await at_table.hear(DoSlap))
+        at_table.break_off()
+
+    async def is_back(at_table: scripted.Table) -> None:
+        await at_table.hear(Join)
+        await at_table.say(Welcome(code="K7WQ2M", key="secret", seat=SeatId("s0"), room_us=1))
+        await at_table.tell(table=a_table(), view=jack["view"])
+        slaps.put_nowait(await at_table.hear(DoSlap))
+        await at_table.hear_out()
+
+    table = scripted.Table(stands_still, is_back)
+    async with scripted.at(table) as url, connect(url, "K7WQ2M", name="Robin") as robin:
+        playing = asyncio.create_task(play(robin, mind(HASTY)))
+        for _ in range(3):
+            assert (await asyncio.wait_for(slaps.get(), TIMEOUT_S)).nth == 1
         playing.cancel()
 
 

@@ -23,7 +23,7 @@ from clients.sdk import (
     TooMany,
     WrongVersion,
 )
-from engine.game import Seat, Side
+from engine.game import Seat, Side, WrongSlap
 from server.protocol import (
     Closing,
     DoCall,
@@ -47,6 +47,7 @@ from server.protocol import (
     Synced,
     Update,
     Welcome,
+    Why,
     read_from_phone,
     write,
 )
@@ -552,6 +553,7 @@ def test_a_card_found_on_coming_back_is_stamped_when_it_is_seen() -> None:
     phone = Phone().open()
     phone.hear(welcome(phone.now_us)).tell(table=a_table(), view=a_game(["2S", "JS"]))
     phone.later(5 * MS).paint()
+    assert phone.last(Shown) == Shown(game=1, nth=2, late_us=5 * MS)
     phone.session.slap(phone.now_us + 250 * MS)
     assert phone.take().last(DoSlap) == DoSlap(game=1, nth=2, reaction_us=250 * MS)
 
@@ -591,6 +593,23 @@ def test_p9_a_card_that_is_shown_afresh_is_stamped_anew(comes_back: bool) -> Non
     assert phone.last(Shown) == Shown(game=1, nth=1, late_us=7 * MS)
     phone.session.slap(phone.now_us + 250 * MS)
     assert phone.take().last(DoSlap).reaction_us == 250 * MS
+
+
+def test_p9_a_hand_may_be_given_again_on_a_card_that_is_shown_afresh() -> None:
+    """Though the one before is refused so late that the card has been shown already."""
+    phone = Phone().join().tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint()
+    phone.session.slap(phone.now_us)
+    phone.later(S).tell(phone.now_us + AHEAD_US, view=a_game(["JS"])).later(MS).paint()
+    phone.hear(Refused("slap", Why.PAUSED))
+    phone.session.slap(phone.now_us)
+    assert sum(isinstance(message, DoSlap) for message in phone.take().said) == 2
+
+
+def test_p9_a_card_is_late_by_its_own_moment_whatever_is_shown_before_it_is_painted() -> None:
+    phone = Phone().join()
+    phone.tell(phone.now_us + AHEAD_US, events=(turned(1, "JS"),), view=a_game(["JS"]))
+    phone.later(5 * MS).tell(events=(WrongSlap(Seat(1), 1, 0, None),), view=a_game(["JS"])).later(2 * MS).paint()
+    assert phone.last(Shown) == Shown(game=1, nth=1, late_us=7 * MS)
 
 
 def test_stamps_do_not_outlive_their_game() -> None:

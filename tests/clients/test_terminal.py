@@ -273,6 +273,26 @@ async def test_ones_own_hand_is_seen_at_once_and_gone_with_the_verdict(monkeypat
         assert "SLAP!" not in screen(app)
 
 
+async def test_p9_a_hand_on_a_card_that_is_shown_afresh_is_gone_and_may_come_again() -> None:
+    async def script(table: scripted.Table) -> None:
+        await table.welcome()
+        await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
+        await table.hear(DoSlap)
+        await table.tell(show_at_us=1, view=a_game(["JS"]))
+        await table.hear(DoSlap)
+        await table.say(Reacted(seat=None, emoji="🎉"))
+        await table.hear_out()
+
+    async with sitting(script) as (app, pilot, table):
+        await reads(pilot, "JACK")
+        await pilot.press("space")
+        await until(pilot, lambda: any(isinstance(message, DoSlap) for message in table.heard), "a hand")
+        await until(pilot, lambda: "SLAP!" not in screen(app), "the hand to go")
+        await pilot.press("j")
+        await reads(pilot, "SLAP!")
+        await reads(pilot, "Somebody watching shows 🎉")
+
+
 async def test_a_flash_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     flashed: list[str] = []
 
