@@ -8,11 +8,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.rules import GameName
+from server.figures import By, Span
 from server.http import Denied, Gate, key_of, told
 from server.keys import hash_of
 from server.ports import Clock
 from server.settings import Settings
-from server.store.board import By, Span
 from server.store.redis import RedisStore
 
 MOST_PAGES = 1_000_000

@@ -1,7 +1,8 @@
-"""What docs/ holds for machines, and the bytes on its page: `python -m server.protocol_docs` writes, `--check` fails
-when stale.
+"""What docs/ holds for machines, the bytes on its page, and the figures of the leaderboard: `python -m
+server.protocol_docs` writes, `--check` fails when stale.
 
-Knows the message classes, docs/protocol.md and its examples, and what a reader must refuse. Runs no message.
+Knows the message classes, docs/protocol.md and its examples, docs/http.md, and what a reader must refuse. Runs no
+message.
 """
 
 import argparse
@@ -17,16 +18,19 @@ import msgspec
 from engine.cards import RANKS, SUITS
 from engine.game import CardTurned, GameView, LandedCard
 from engine.rules import GameName
+from server.figures import FIGURES
 from server.protocol import JSON_SUBPROTOCOL, PHONE_LIMITS, PROTOCOL, FromPhone, FromServer, write
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "protocol.md"
 SCHEMA = DOCS / "protocol.schema.json"
 VECTORS = DOCS / "protocol.vectors.json"
+QUESTIONS = DOCS / "http.md"
 
 COLUMNS = 119
 _EXAMPLE = re.compile(r"^### (\w+)\n(?:(?!#|```).*\n)*```json\n((?:(?!```).*\n)*)```\n", re.M)
 _BYTES = re.compile(r"(?<=^```msgpack\n)(?:(?!```).*\n)*", re.M)
+_FIGURES = re.compile(r"(?<=^\| `by` \| in a row \| what it is \|\n\| --- \| --- \| --- \|\n)(?:\|.*\n)*", re.M)
 
 PHONE_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(FromPhone)}
 SERVER_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(FromServer)}
@@ -113,6 +117,12 @@ def with_bytes(page: str) -> str:
     return _BYTES.sub("".join(f"{name}\n{frame}\n" for name, frame in frames.items()), page)
 
 
+def with_figures(page: str) -> str:
+    """The page of questions with a row for each figure of the leaderboard."""
+    rows = (f"| `{by}` | `{figure.field}` | {figure.sentence} |\n" for by, figure in FIGURES.items())
+    return _FIGURES.sub("".join(rows), page)
+
+
 def schema() -> str:
     """A JSON Schema of every message (2020-12); `#/$defs/FromPhone` and `#/$defs/FromServer` are the two directions."""
     (from_phone, from_server), kinds = msgspec.json.schema_components(
@@ -156,12 +166,13 @@ def _json(value: Any) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes the three files, or with `--check` says which is stale: 0 when none is, 1 when one is."""
+    """Writes the four files, or with `--check` says which is stale: 0 when none is, 1 when one is."""
     parser = argparse.ArgumentParser(prog="python -m server.protocol_docs", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when a file is stale")
     check = parser.parse_args(arguments).check
     page = PAGE.read_text(encoding="utf-8")
-    fresh = {PAGE: with_bytes(page), SCHEMA: schema(), VECTORS: vectors(page)}
+    questions = with_figures(QUESTIONS.read_text(encoding="utf-8"))
+    fresh = {PAGE: with_bytes(page), SCHEMA: schema(), VECTORS: vectors(page), QUESTIONS: questions}
     stale = [path for path, text in fresh.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if check:

@@ -1,6 +1,8 @@
-"""The TypeScript twins of the wire messages: `python -m server.protocol_ts` writes them, `--check` fails when stale.
+"""The TypeScript twins of what server and page tell each other: `python -m server.protocol_ts` writes them, `--check`
+fails when stale.
 
-Knows the message classes and how TypeScript says the same. Knows nothing of the client that reads them.
+Knows the message classes, those of the questions over HTTP, and how TypeScript says the same. Knows nothing of the
+client that reads them.
 """
 
 import argparse
@@ -17,12 +19,12 @@ import msgspec
 
 from engine.game import AnyEvent, Reason
 from engine.rules import PRESETS, RANKS_TOO, SWITCHES
-from server import protocol
+from server import figures, people, protocol
 
 TARGET = Path(__file__).parent.parent / "clients" / "web" / "src" / "lib" / "wire.ts"
 
 HEADING = """\
-// Written by `python -m server.protocol_ts` from server/protocol.py and engine/. Do not edit.
+// Written by `python -m server.protocol_ts` from server/ and engine/. Do not edit.
 """
 
 UNIONS: dict[str, Any] = {
@@ -39,7 +41,13 @@ CONSTANTS: dict[str, Any] = {
     "SWITCHES": SWITCHES,
     "PRESETS": PRESETS,
     "RANKS_TOO": RANKS_TOO,
+    "RATED_FROM_GAMES": figures.RATED_FROM_GAMES,
+    "FIGURES": {
+        by: {"name": figure.name, "field": figure.field, "unit": figure.unit, "slaps": figure.slaps}
+        for by, figure in figures.FIGURES.items()
+    },
 }
+OVER_HTTP = (people.Arrival, figures.By, figures.Span, figures.Page)
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
@@ -125,6 +133,7 @@ def wire_ts() -> str:
     phone_kinds = set(get_args(protocol.FromPhone))
     parts = dict.fromkeys(part for union in UNIONS.values() for part in _parts(union))
     parts |= dict.fromkeys((protocol.Why, Reason, protocol.Closing))
+    parts |= dict.fromkeys(part for kind in OVER_HTTP for part in _parts(kind))
     blocks = [HEADING]
     blocks += [_constant(name, value) for name, value in CONSTANTS.items()]
     blocks.append("export type Emoji = (typeof EMOJIS)[number];\n")

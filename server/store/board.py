@@ -8,9 +8,10 @@ for whoever comes after a crash. All that one game counts shares `{slapjack}`, `
 - `slapjack:{game}:counted`, a sorted set by time: ids of results that have been counted.
 - `slapjack:{game}:seen`, a sorted set by time: when each person last played.
 - `slapjack:{game}:paused`, a string: while it is there nothing is counted, and results wait.
-- `slapjack:{game}:<period>:row:<person>`, a hash: a person's figures. Of their reactions it keeps how many fell into
-  each of the steps that are a 32nd of an octave wide, 2.2 %: below 370 ms that is finer than the 8 ms which the dealer
-  calls too close to tell apart, and the median comes out of some forty small numbers, however many games there were.
+- `slapjack:{game}:<period>:row:<person>`, a hash: what a person's figures are made of (server/figures.py). Of their
+  reactions it keeps how many fell into each of the steps that are a 32nd of an octave wide, 2.2 %: below 370 ms that is
+  finer than the 8 ms which the dealer calls too close to tell apart, and the median comes out of some forty small
+  numbers, however many games there were.
 - `slapjack:{game}:<period>:<order>`, a sorted set of people.
 
 A period is `all`, a month such as `2026-11` or an ISO week such as `2026-W48`, in UTC.
@@ -19,20 +20,21 @@ A period is `all`, a month such as `2026-11` or an ISO week such as `2026-W48`, 
 import logging
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from enum import StrEnum
 from math import floor, log2
 
 import msgspec
 
 from engine.game import Value
 from engine.rules import GameName
+from server.figures import FIGURES, Page, Row
+from server.figures import By as By
+from server.figures import Span as Span
 from server.store.line import Line
 from server.store.port import BadRecord, Result
 
 log = logging.getLogger("slapjack.store")
 
 PAGE_ROWS = 20
-RATED_FROM_GAMES = 10
 STEPS_AN_OCTAVE = 32
 SLOWEST_US = 60_000_000
 
@@ -47,28 +49,9 @@ PAUSE_S = 60
 """Counting goes on by itself so long after whoever paused it has died."""
 
 DUE = "slapjack:due"
-
-
-class Span(StrEnum):
-    """What time a board is about."""
-
-    ALL = "all"
-    MONTH = "month"
-    WEEK = "week"
-
-
-class By(StrEnum):
-    """What a board ranks by: the most or, for reactions, the least first. A rate counts from 10 games on (R30)."""
-
-    WINS = "wins"
-    GAMES = "games"
-    RATE = "rate"
-    BEST = "best"
-    MEDIAN = "median"
-    STREAK = "streak"
-
-
-LEAST_FIRST = (By.BEST, By.MEDIAN)
+KEPT = tuple(dict.fromkeys(field for figure in FIGURES.values() for field in (figure.of, figure.per) if field))
+"""The fields of a person's row that figures are made of."""
+_NUMBER = msgspec.json.Decoder(int | float)
 
 
 class Finished(Value):
@@ -76,32 +59,6 @@ class Finished(Value):
 
     at_s: int
     result: Result
-
-
-class Row(Value):
-    """One person's figures; reactions in microseconds, None without any.
-
-    Equal figures share a rank; it is None where the person is not on this board: no reaction, no win, too few games.
-    """
-
-    rank: int | None
-    name: str
-    face: str
-    games: int
-    wins: int
-    streak: int
-    best_us: int | None
-    median_us: int | None
-    you: bool
-
-
-class Page(Value):
-    """One page of a board, counted from 1, of `pages`; `people` are on the board. `you` is the asker's own row."""
-
-    people: int
-    pages: int
-    rows: tuple[Row, ...]
-    you: Row | None
 
 
 class Board:
@@ -184,20 +141,20 @@ class Board:
     async def page(self, game: GameName, span: Span, by: By, page: int, person: str) -> Page:
         """A page of a board; `person` is who asks, or empty. Takes two round trips of look-ups, O(log people) each."""
         prefix = f"{_prefix(game)}{period(span, await self._line.now_s())}:"
-        key, asker = prefix + by, _member(person)
+        key, asker, least_first = prefix + by, _member(person), FIGURES[by].least_first
         start = (page - 1) * PAGE_ROWS
         async with self._redis.pipeline(transaction=False) as pipe:
             pipe.zcard(key)
-            pipe.zrange(key, start, start + PAGE_ROWS - 1, desc=by not in LEAST_FIRST, withscores=True)
+            pipe.zrange(key, start, start + PAGE_ROWS - 1, desc=not least_first, withscores=True)
             pipe.zscore(key, asker)
             people, ranked, own_score = await self._line.answer(pipe.execute(), key)
         shown = [(member.decode(), score) for member, score in ranked]
         async with self._redis.pipeline(transaction=False) as pipe:
             for score in [*(score for _, score in shown[:1]), *([own_score] if own_score is not None else [])]:
-                least, most = ("-inf", f"({score!r}") if by in LEAST_FIRST else (f"({score!r}", "+inf")
+                least, most = ("-inf", f"({score!r}") if least_first else (f"({score!r}", "+inf")
                 pipe.zcount(key, least, most)
             for member in [*(member for member, _ in shown), *([asker] if asker else [])]:
-                pipe.hmget(f"{prefix}row:{member}", "games", "wins", "streak", "best", "median", "name", "face")
+                pipe.hmget(f"{prefix}row:{member}", "name", "face", *KEPT)
             found = await self._line.answer(pipe.execute(), key) if shown or asker else []
         ranks = [int(better) + 1 for better in found[: bool(shown) + (own_score is not None)]]
         figures = found[len(ranks) :]
@@ -220,13 +177,19 @@ class Board:
         """Counts a result unless it has been; False while counting is paused."""
         result, at_s = finished.result, finished.at_s
         told = {
+            "steps_an_octave": STEPS_AN_OCTAVE,
+            "orders": [
+                {"name": by, "of": figure.of, "per": figure.per, "from_games": figure.from_games}
+                for by, figure in FIGURES.items()
+            ],
             "periods": [[period(span, at_s), _ends_s(span, at_s)] for span in Span],
             "people": [
                 {
                     "id": _member(played.person),
                     "name": played.name,
                     "face": played.face,
-                    "won": int(played.won),
+                    "won": played.won,
+                    "sums": played.sums(),
                     "best": max(1, min(played.reactions_us)) if played.reactions_us else 0,
                     "steps": [_step(reaction_us) for reaction_us in played.reactions_us],
                 }
@@ -236,7 +199,7 @@ class Board:
         }
         answer = await self._count_script(
             [f"{_prefix(game)}counted", _paused(game), f"{_prefix(game)}seen"],
-            [_prefix(game), result.id, at_s, await self._line.now_s(), RATED_FROM_GAMES, msgspec.json.encode(told)],
+            [_prefix(game), result.id, at_s, await self._line.now_s(), msgspec.json.encode(told)],
         )
         return bool(answer != b"PAUSED")
 
@@ -310,7 +273,9 @@ def _member(person: str) -> str:
     return person[:32]
 
 
-def _row(rank: int | None, figures: Sequence[bytes | None], you: bool) -> Row:
-    games, wins, streak, best_us, median_us = (None if figure is None else int(figure) for figure in figures[:5])
-    name, face = ((figure or b"").decode(errors="replace") for figure in figures[5:])
-    return Row(rank, name, face, games or 0, wins or 0, streak or 0, best_us, median_us, you)
+def _row(rank: int | None, found: Sequence[bytes | None], you: bool) -> Row:
+    name, face = ((text or b"").decode(errors="replace") for text in found[:2])
+    kept = {field: _NUMBER.decode(text) for field, text in zip(KEPT, found[2:], strict=True) if text is not None}
+    figures = {figure.field: figure.value(kept) for figure in FIGURES.values()}
+    told = {field: value for field, value in figures.items() if value is not None}
+    return msgspec.convert({"rank": rank, "name": name, "face": face, "you": you, **told}, Row)

@@ -1,14 +1,13 @@
 #!lua
 -- Counts a result on the boards of its game, unless it has been counted or counting is paused.
 -- KEYS: counted, paused, seen. ARGV: what the game's keys begin with, id of the result, when the game was over, now,
--- games from which a rate counts, and as JSON: periods, each with its name and when it may go (0: never); people, each
--- with id, name, face, won, best reaction (0: none) and the steps that their reactions fell into.
+-- and as JSON: periods, each with its name and when it may go (0: never); orders, each with its name and the fields that
+-- it ranks by, `of` for each of `per` (if any), from so many games on; people, each with id, name, face, won, what is to
+-- be added to which field, best reaction (0: none) and the steps that their reactions fell into.
 -- Gives nil, PAUSED, or {FOREIGN, key, what is wrong}. The rows and orders are in the same slot of a cluster.
 local counted_key, paused_key, seen_key = KEYS[1], KEYS[2], KEYS[3]
-local prefix, id, at_s, now_s, rated_from = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
-local told = cjson.decode(ARGV[6])
-local ORDERS = {'wins', 'games', 'rate', 'best', 'median', 'streak'}
-local STEPS_AN_OCTAVE = 32
+local prefix, id, at_s, now_s = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local told = cjson.decode(ARGV[5])
 
 if redis.call('EXISTS', paused_key) == 1 then return 'PAUSED' end
 
@@ -25,8 +24,8 @@ for _, period in ipairs(told.periods) do
   -- A result that waited for so long that its week has gone counts for the rest.
   if until_s == 0 or until_s > now_s then
     periods[#periods + 1] = {prefix .. name .. ':', until_s}
-    for _, order in ipairs(ORDERS) do
-      local wrong = foreign(prefix .. name .. ':' .. order, 'zset')
+    for _, order in ipairs(told.orders) do
+      local wrong = foreign(prefix .. name .. ':' .. order.name, 'zset')
       if wrong then return wrong end
     end
     for _, person in ipairs(told.people) do
@@ -54,7 +53,7 @@ local function median(row)
   local left = total / 2
   for _, step in ipairs(steps) do
     local count = tonumber(row[tostring(step)])
-    if left <= count then return math.floor(2 ^ ((step + left / count) / STEPS_AN_OCTAVE) + 0.5) end
+    if left <= count then return math.floor(2 ^ ((step + left / count) / told.steps_an_octave) + 0.5) end
     left = left - count
   end
 end
@@ -66,27 +65,29 @@ for _, person in ipairs(told.people) do
     local kept = redis.call('HGETALL', row_key)
     for at = 1, #kept, 2 do row[kept[at]] = kept[at + 1] end
 
-    row.games = (tonumber(row.games) or 0) + 1
-    row.wins = (tonumber(row.wins) or 0) + person.won
-    row.run = person.won == 1 and (tonumber(row.run) or 0) + 1 or 0
-    row.streak = math.max(tonumber(row.streak) or 0, row.run)
+    for field, amount in pairs(person.sums) do row[field] = (tonumber(row[field]) or 0) + amount end
+    row.run = person.won and (tonumber(row.run) or 0) + 1 or 0
+    local streak = math.max(tonumber(row.streak) or 0, row.run)
+    row.streak = streak > 0 and streak or nil
     row.name, row.face = person.name, person.face
-    local scores = {wins = row.wins, games = row.games}
-    if row.games >= rated_from then scores.rate = row.wins / row.games end
-    if row.streak > 0 then scores.streak = row.streak end
     if person.best > 0 then
       row.best = math.min(tonumber(row.best) or person.best, person.best)
       for _, step in ipairs(person.steps) do
         row[tostring(step)] = (tonumber(row[tostring(step)]) or 0) + 1
       end
       row.median = median(row)
-      scores.best, scores.median = row.best, row.median
+    end
+
+    local scores = {}
+    for _, order in ipairs(told.orders) do
+      local of, per = tonumber(row[order.of]), order.per == '' and 1 or tonumber(row[order.per]) or 0
+      if of and per > 0 and row.games >= order.from_games then scores[order.name] = of / per end
     end
 
     local fields = {}
     for field, value in pairs(row) do
       fields[#fields + 1] = field
-      fields[#fields + 1] = type(value) == 'number' and string.format('%.0f', value) or value
+      fields[#fields + 1] = type(value) == 'number' and string.format('%.17g', value) or value
     end
     redis.call('HSET', row_key, unpack(fields))
     for order, score in pairs(scores) do

@@ -79,6 +79,10 @@ class Played(Value):
     won: bool
     reactions_us: tuple[int, ...] = ()
 
+    def sums(self) -> dict[str, float]:
+        """What is added up over all of a person's games, by the names that figures are made of (`Figure.of`, `per`)."""
+        return {"games": 1, "wins": int(self.won)}
+
 
 class Result(Value):
     """A finished game, to be counted exactly once under its `id`.

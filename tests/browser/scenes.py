@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute
 
@@ -27,6 +28,7 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import PRESETS
+from server import figures
 from server.protocol import (
     Closing,
     Hand,
@@ -283,23 +285,12 @@ def _namesakes(seats: tuple[TableSeat, ...]) -> tuple[TableSeat, ...]:
 TABLE, TV = f"/t/{CODE}", f"/tv/{CODE}"
 FOUR = (11, 14, 9, 12)
 CROWD = (5, 4, 7, 3, 6, 4, 5, 6, 2, 4)
-LINES = {
-    "rows": [
-        ("Zoë", "🐙", 41, 29, 7, 287_000, 401_000),
-        ("Maximilian der Große", "🦁", 60, 27, 4, 301_000, 422_000),
-        ("Li", "🐼", 9, 6, 6, 344_000, 460_000),
-        ("Anna", "🦊", 12, 5, 2, 318_000, 431_000),
-    ]
-}
-
-
-def _board() -> str:
-    rows = [
-        dict(zip(("name", "face", "games", "wins", "streak", "best_us", "median_us"), row, strict=True))
-        | {"rank": rank + 1, "you": row[0] == "Anna"}
-        for rank, row in enumerate(LINES["rows"])
-    ]
-    return json.dumps({"people": 24, "pages": 2, "rows": rows, "you": rows[3]})
+BOARD = (
+    figures.Row(1, "Zoë", "🐙", False, 41, 29, 29 / 41, 7, 287_000, 401_000),
+    figures.Row(2, "Maximilian der Große", "🦁", False, 60, 27, 27 / 60, 4, 301_000, 422_000),
+    figures.Row(3, "Li", "🐼", False, 9, 6, None, 6, 344_000, 460_000),
+    figures.Row(4, "Anna", "🦊", True, 12, 5, 5 / 12, 2, 318_000, 431_000),
+)
 
 
 def _at(name: str, said: tuple[Message, ...], path: str = TABLE, **change: Any) -> Scene:
@@ -435,7 +426,7 @@ SCENES = (
     _at("locked", (Refused("join", "table_locked"),)),
     _at("unreachable", (), mute=True, act=lambda page: page.get_by_role("alert").wait_for()),
     Scene("nowhere", "/somewhere/else"),
-    Scene("leaderboard", "/leaderboard", board=_board()),
+    Scene("leaderboard", "/leaderboard", board=msgspec.json.encode(figures.Page(24, 2, BOARD, BOARD[3])).decode()),
     Scene("leaderboard-empty", "/leaderboard"),
     Scene("how", "/how"),
     Scene("settings", "/settings"),

@@ -20,7 +20,7 @@ from server.protocol import (
     read_from_server,
     write,
 )
-from server.protocol_docs import PAGE, SCHEMA, VECTORS, main, with_bytes
+from server.protocol_docs import PAGE, QUESTIONS, SCHEMA, VECTORS, main, with_bytes, with_figures
 
 VALUES = json.loads(VECTORS.read_text(encoding="utf-8"))
 MESSAGES = [pytest.param(vector, id=vector["json"]["t"]) for vector in VALUES["messages"]]
@@ -37,6 +37,8 @@ def test_a_stale_page_is_mended_by_writing_it_again() -> None:
     assert stale != page
     assert with_bytes(stale) == page
     assert with_bytes(page) == page
+    questions = QUESTIONS.read_text(encoding="utf-8")
+    assert with_figures(questions.replace("| `wins` | `wins` |", "| `luck` | `luck` |")) == questions
 
 
 @pytest.mark.parametrize("vector", MESSAGES)

@@ -16,7 +16,7 @@ from clients.address import BadAddress, server_at, table_at
 from clients.sdk import JoinRefused, NotAtTable, NotNow, ServerGone
 from clients.sdk.errors import FINAL
 from clients.terminal import draw, kept
-from clients.terminal.board import Board, Row, in_columns
+from clients.terminal.board import in_columns
 from clients.terminal.menu import choices
 from clients.terminal.seen import Seen
 from clients.terminal.words import LEFT_TO_RIGHT, card_name, dealer_line, inert
@@ -47,6 +47,7 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import PRESETS, GameName, Rules
+from server.figures import Page, Row
 from server.protocol import (
     Claim,
     GiveSeat,
@@ -280,8 +281,8 @@ def test_hostile_names_stay_inert_in_every_picture() -> None:
         now = replace(
             each, table=table, players={ZERO: seats[0], ONE: seats[1]}, said=(event,), finish=verdict(hand(1, 1))
         )
-        row = Row(rank=1, name=HOSTILE, games=1, wins=1, streak=1, best_us=None, median_us=None, you=False)
-        pictures = [*parts(now), in_columns(Board(1, 1, [row], None)).plain]
+        row = Row(rank=1, name=HOSTILE, face=HOSTILE, you=False)
+        pictures = [*parts(now), in_columns(Page(1, 1, (row,), None)).plain]
         pictures += [what for what, _ in choices(now, "x", "x")]
         for picture in pictures:
             assert not set(picture) & set("\x1b\x07\r\t\u202e\u2066\u200b"), picture
@@ -546,14 +547,15 @@ def test_nobody_is_asked_to_remove_themselves() -> None:
 
 def test_ones_own_row_is_always_shown() -> None:
     def row(rank: int | None, name: str, you: bool = False) -> Row:
-        return Row(rank=rank, name=name, games=20, wins=7, streak=2, best_us=231_400, median_us=402_000, you=you)
+        return Row(rank, name, "🦊", you, 20, 7, rate=0.35, streak=2, best_us=231_400)
 
     mine = row(None, "Robin", you=True)
-    lines = in_columns(Board(2, 1, [row(1, "Ann")], mine)).plain.split("\n")
-    assert lines[1].split() == ["1.", "Ann", "20", "7", "35%", "2", "231", "ms", "402", "ms"]
+    lines = in_columns(Page(2, 1, (row(1, "Ann"),), mine)).plain.split("\n")
+    assert lines[1].split() == ["1.", "Ann", "7", "35%", "231", "ms", "–", "2", "20"]
+    assert max(map(len, lines)) <= draw.WIDTH
     assert lines[-1].split()[:2] == ["–", "Robin"]
-    assert in_columns(Board(1, 1, [mine], mine)).plain.count("Robin") == 1
-    assert "Nobody yet" in in_columns(Board(0, 0, [], None)).plain
+    assert in_columns(Page(1, 1, (mine,), mine)).plain.count("Robin") == 1
+    assert "Nobody yet" in in_columns(Page(0, 0, (), None)).plain
 
 
 # --- addresses ---------------------------------------------------------------------------------------------------

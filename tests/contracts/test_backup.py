@@ -13,9 +13,10 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
+from server.figures import By, Span
 from server.store import backup
 from server.store.backup import FIRST_LINE, CannotExport, CannotImport, End, Part, export, new_file, restore
-from server.store.board import DUE, By, Span
+from server.store.board import DUE
 from server.store.port import Fenced, StoreDown
 from server.store.redis import RedisStore, table_keys
 from tests.contracts.calendar import Calendar

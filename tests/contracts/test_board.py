@@ -12,7 +12,8 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.store.board import DUE, PAGE_ROWS, RATED_FROM_GAMES, By, Finished, Page, Row, Span, outbox_key, period
+from server.figures import FIGURES, RATED_FROM_GAMES, By, Page, Row, Span
+from server.store.board import DUE, PAGE_ROWS, Finished, outbox_key, period
 from server.store.port import BadRecord, Played, Result
 from server.store.redis import RedisStore
 from tests.contracts.calendar import Calendar
@@ -131,17 +132,23 @@ async def test_the_most_or_the_quickest_first(club: Club) -> None:
     assert await club.ranks(By.STREAK) == [(1, anna), (2, ben)]
 
 
+def test_a_board_ranks_by_every_figure_and_a_row_has_it() -> None:
+    assert list(FIGURES) == list(By)
+    assert {figure.field for figure in FIGURES.values()} <= set(Row.__struct_fields__)
+
+
 async def test_rates_count_from_ten_games_on(club: Club) -> None:
     for nth in range(RATED_FROM_GAMES - 1):
         await club.over(played(ANNA, nth % 3 == 0), played(BEN, nth % 3 != 0))
     assert await club.ranks(By.RATE) == []
     page = await club.page(By.RATE, you=ANNA)
     assert page.you is not None
-    assert (page.you.rank, page.you.games) == (None, RATED_FROM_GAMES - 1)
+    assert (page.you.rank, page.you.games, page.you.rate) == (None, RATED_FROM_GAMES - 1, None)
     await club.over(played(BEN), played(ZOE, True))
     assert await club.ranks(By.RATE) == [(1, BEN[:6])]
     await club.over(played(ANNA, True), played(ZOE))
     assert await club.ranks(By.RATE) == [(1, BEN[:6]), (2, ANNA[:6])]
+    assert [row.rate for row in (await club.page(By.RATE)).rows] == [0.6, 0.4]
 
 
 def somebody(nth: int) -> str:

@@ -7,8 +7,8 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
+from server.figures import By, Span
 from server.store.backup import export, restore
-from server.store.board import By, Span
 from server.store.nodes import FORGOTTEN, LEASE_MS, lease_key
 from server.store.port import BadRecord, Change, Elsewhere, Fenced
 from server.store.redis import RedisStore, table_keys

@@ -13,8 +13,8 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
+from server.figures import By, Span
 from server.store import line
-from server.store.board import By, Span
 from server.store.port import BadRecord, Change, Fenced, StoreDown
 from server.store.redis import DAY_S, GAMES_KEPT, RedisStore, table_key, table_keys
 from tests.contracts.servers import RedisServer, Server

@@ -16,9 +16,9 @@ from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, GameOver, Step
 from engine.rules import GameName, Rules
 from engine.table import deal
+from server.figures import By, Span
 from server.journal import Dealt, Moved, read_entry
 from server.protocol import HoldOn, SeatId, SetRules, Stage, Update
-from server.store.board import By, Span
 from server.store.redis import RedisStore
 from tests.support.serving import TIMEOUT_S
 

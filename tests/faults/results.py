@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from engine.rules import GameName
-from server.store.board import By, Span
+from server.figures import By, Span
 from server.store.line import Line
 from server.store.port import Change
 from server.store.redis import RedisStore

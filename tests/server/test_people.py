@@ -9,6 +9,7 @@ import pytest
 from starlette.requests import Request
 
 from engine.rules import GameName
+from server.figures import By, Span
 from server.forgetting import forget
 from server.host import taken_up
 from server.http import Denied, read_body
@@ -16,7 +17,6 @@ from server.journal import replay
 from server.keys import hash_of
 from server.people import Introduction, read_recovery_code
 from server.protocol import CODE_SYMBOLS, Quit
-from server.store.board import By, Span
 from server.store.people import LINK_S
 from server.store.port import Change, Played, Result, Score, StoreDown, TableRecord, Tournament
 from tests.server.web import Web

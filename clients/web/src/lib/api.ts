@@ -1,6 +1,7 @@
 // The few questions that are asked over plain HTTP.
 
 import { kept } from "./kept";
+import type { Arrival, By, GameName, Me, Page, Span } from "./wire";
 
 export type Failure = { error: string };
 
@@ -25,10 +26,6 @@ export async function inviteOrigin(): Promise<string> {
   const answer = await ask<{ origin: string }>("/api/invite");
   return "origin" in answer ? new URL(answer.origin).origin : location.origin;
 }
-
-/** Who this phone's person is; `linked` where it was moved to them from another phone. */
-export type Me = { key: string; name: string; face: string; linked: boolean; devices: number; recovery: boolean };
-export type Arrival = { me: Me; was: { name: string; face: string } | null };
 
 /** A question about oneself; who that is says the key, which never stands in an address. */
 function askAsMe<Answer extends object>(method: string, path: string, body?: object): Promise<Answer | Failure> {
@@ -105,30 +102,11 @@ export async function forgetMe(): Promise<Failure | null> {
   return null;
 }
 
-/** One person's figures on the leaderboard (R30), as server/store/board.py gives them; reactions in µs. */
-export type Row = {
-  rank: number | null;
-  name: string;
-  face: string;
-  games: number;
-  wins: number;
-  streak: number;
-  best_us: number | null;
-  median_us: number | null;
-  you: boolean;
-};
-export type Board = { people: number; pages: number; rows: Row[]; you: Row | null };
-export const SPANS = ["week", "month", "all"] as const;
-export const ORDERS = ["wins", "rate", "best", "median", "streak", "games"] as const;
-export type BoardOf = {
-  game: "slapjack" | "duel" | "war";
-  span: (typeof SPANS)[number];
-  by: (typeof ORDERS)[number];
-  page: number;
-};
+/** Which page of which leaderboard (R30). */
+export type BoardOf = { game: GameName; span: Span; by: By; page: number };
 
-export function readBoard({ game, span, by, page }: BoardOf): Promise<Board | Failure> {
-  return askAsMe<Board>(
+export function readBoard({ game, span, by, page }: BoardOf): Promise<Page | Failure> {
+  return askAsMe<Page>(
     "GET",
     `/api/leaderboard?${new URLSearchParams({ game, span, by, page: String(page) }).toString()}`,
   );

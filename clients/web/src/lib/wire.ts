@@ -1,4 +1,4 @@
-// Written by `python -m server.protocol_ts` from server/protocol.py and engine/. Do not edit.
+// Written by `python -m server.protocol_ts` from server/ and engine/. Do not edit.
 
 export const PROTOCOL = 1 as const;
 
@@ -227,6 +227,47 @@ export const PRESETS = {
 
 export const RANKS_TOO = {
   "queens": "Q"
+} as const;
+
+export const RATED_FROM_GAMES = 10 as const;
+
+export const FIGURES = {
+  "wins": {
+    "name": "Wins",
+    "field": "wins",
+    "unit": "number",
+    "slaps": false
+  },
+  "rate": {
+    "name": "Rate",
+    "field": "rate",
+    "unit": "share",
+    "slaps": false
+  },
+  "best": {
+    "name": "Best",
+    "field": "best_us",
+    "unit": "us",
+    "slaps": true
+  },
+  "median": {
+    "name": "Median",
+    "field": "median_us",
+    "unit": "us",
+    "slaps": true
+  },
+  "streak": {
+    "name": "Streak",
+    "field": "streak",
+    "unit": "number",
+    "slaps": false
+  },
+  "games": {
+    "name": "Games",
+    "field": "games",
+    "unit": "number",
+    "slaps": false
+  }
 } as const;
 
 export type Emoji = (typeof EMOJIS)[number];
@@ -878,6 +919,70 @@ export const Closing = {
   SERVER_FULL: 4503,
   STORE_DOWN: 4504,
 } as const;
+
+/** Who you are. `linked` says that this device was moved to a person of another; `devices` were moved to yours. */
+export type Me = {
+  key: string;
+  name: string;
+  face: string;
+  linked: boolean;
+  devices: number;
+  recovery: boolean;
+};
+
+/** Whom this device was before it was moved. */
+export type Was = {
+  name: string;
+  face: string;
+};
+
+/** Who you are now, and who this device was: they stay as they are, and `POST /api/me/unlink` leads back to them. */
+export type Arrival = {
+  me: Me;
+  was: Was | null;
+};
+
+/** What a board ranks by, and the figures in the order in which they are shown. */
+export type By =
+  | "wins"
+  | "rate"
+  | "best"
+  | "median"
+  | "streak"
+  | "games";
+
+/** What time a board is about. */
+export type Span =
+  | "all"
+  | "month"
+  | "week";
+
+/**
+ * One person's figures; reactions in microseconds, None without any.
+ *
+ * Equal figures share a rank; it is None where the person is not on this board: no reaction, no win, too few games.
+ * A server of another version may tell more figures, or fewer.
+ */
+export type Row = {
+  rank: number | null;
+  name: string;
+  face: string;
+  you: boolean;
+  games: number;
+  wins: number;
+  rate: number | null;
+  streak: number;
+  best_us: number | null;
+  median_us: number | null;
+};
+
+/** One page of a board, counted from 1, of `pages`; `people` are on the board. `you` is the asker's own row. */
+export type Page = {
+  people: number;
+  pages: number;
+  rows: readonly Row[];
+  you: Row | null;
+};
 
 export type FromPhone =
   | Join

@@ -1,6 +1,6 @@
 // English, and with it the list of everything that is said on a screen. A translation that lacks a key does not compile.
 
-import { PRESETS, SWITCHES, type Reason, type Rules, type Why } from "../lib/wire";
+import { FIGURES, PRESETS, SWITCHES, type By, type Reason, type Rules, type Why } from "../lib/wire";
 import { count, fill } from "./forms";
 
 export const home = {
@@ -565,7 +565,13 @@ export const how = {
   keys: "With a keyboard: Space slaps, Enter turns, C calls.",
 };
 
+const figures = Object.fromEntries(Object.entries(FIGURES).map(([by, figure]) => [by, figure.name])) as Record<
+  By,
+  string
+>;
+
 export const board = {
+  ...figures,
   title: "Leaderboard",
   game: "Game",
   span: "Time",
@@ -573,14 +579,8 @@ export const board = {
   month: "This month",
   week: "This week",
   order: "Ranked by",
-  wins: "Wins",
-  games: "Games",
-  rate: "Rate",
-  best: "Best",
-  median: "Median",
   played: count({ one: "{count} game", other: "{count} games" }),
   rank: fill("Place {n}"),
-  streak: "Streak",
   you: "you",
   fewGames: fill("Rates are ranked from {n} games on."),
   luck: "War is luck: it has a board of its own.",
