@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -57,12 +57,42 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
     """
     host = Host(store, clock, luck, settings.max_tables, settings.max_spectators, node)
     door = Door(host, store, clock, settings)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await host.close()
+
+    for_all = [
+        *_questions(host, door, clock, settings),
+        *people.routes(store, host, clock, luck, settings),
+        *leaderboard.routes(store, clock, settings),
+        WebSocketRoute("/ws/{code}", door.answer),
+        *_page(settings),
+    ]
+    app = Starlette(
+        routes=[
+            *_operating(host, store, clock),
+            # A proxy takes a request to the server that is named; here it is as if no server had been.
+            Mount("/n/{node}", routes=for_all),
+            *for_all,
+        ],
+        middleware=[
+            Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:")),
+            Middleware(NotTooOften, clock=clock, settings=settings),
+        ],
+        exception_handlers={Denied: _denied, StoreDown: _store_down, BadRecord: _bad_record},
+        lifespan=lifespan,
+    )
+    app.state.host = host
+    return app
+
+
+def _questions(host: Host, door: Door, clock: Clock, settings: Settings) -> list[Route]:
     gate = Gate(clock, settings, settings.tables_per_minute)
     new_tables = Bucket(settings.tables_per_s, 60 * settings.tables_per_s)
-    # Nothing else is looked for on the disk, whatever somebody asks for.
-    files_of_page = {str(path.relative_to(PAGE)) for path in PAGE.rglob("*") if path.is_file()}
 
-    async def create_table(request: Request) -> Response:
+    async def create(request: Request) -> Response:
         """`POST /api/tables`: a new table. 201 with its code; 403, 429, 503."""
         gate.let_in(request)
         if not new_tables.take(clock.now_us()):
@@ -72,12 +102,11 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
         except ServerFull:
             raise Denied(503, "server_full", "this server is full: try again later") from None
 
-    async def show_table(request: Request) -> Response:
+    async def show(request: Request) -> Response:
         """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not."""
-        where = address(request)
         code = read_code(request.path_params["code"])
         try:
-            table = await door.look_for(request, code, where)
+            table = await door.look_for(request, code, address(request))
         except TooManyMisses:
             raise Denied(429, "too_many", "too many wrong codes: wait a minute") from None
         if table is None:
@@ -87,13 +116,22 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
 
     async def invite(request: Request) -> Response:
         """`GET /api/invite`: the origin under which other phones reach this server."""
-        host = request.headers.get("host", "")
-        return told({"origin": invite_origin(host, request.url.scheme, settings.public_url)})
+        asked_at = request.headers.get("host", "")
+        return told({"origin": invite_origin(asked_at, request.url.scheme, settings.public_url)})
 
     async def healthz(_: Request) -> Response:
         """`GET /healthz`: it serves."""
         return told({"status": "ok", "tables": host.tables})
 
+    return [
+        Route("/api/tables", create, methods=["POST"]),
+        Route("/api/tables/{code}", show),
+        Route("/api/invite", invite),
+        Route("/healthz", healthz),
+    ]
+
+
+def _operating(host: Host, store: RedisStore, clock: Clock) -> list[Route]:
     async def readyz(_: Request) -> Response:
         """`GET /readyz`: 200 while people may be sent here; 503 while it drains, has no lease or its store is away."""
         if host.draining or not host.lease.holds(clock.now_us()):
@@ -108,11 +146,18 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
         """`GET /metrics`: what has been counted."""
         return Response(metrics(host, clock), headers={"content-type": CONTENT_TYPE, "cache-control": "no-store"})
 
+    return [Route("/readyz", readyz), Route("/metrics", show_metrics)]
+
+
+def _page(settings: Settings) -> list[BaseRoute]:
+    # Nothing else is looked for on the disk, whatever somebody asks for.
+    its_files = {str(path.relative_to(PAGE)) for path in PAGE.rglob("*") if path.is_file()}
+
     async def page(request: Request) -> Response:
         """The page, whichever of its screens is asked for."""
         name = request.path_params.get("path", "")
         if "." in name.rpartition("/")[2]:
-            if name not in files_of_page:
+            if name not in its_files:
                 raise HTTPException(404)
             return FileResponse(PAGE / name, headers={"cache-control": "no-cache"})
         if not (PAGE / "index.html").is_file():
@@ -122,52 +167,26 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
             keep_key(answer, request, key, settings)  # for another year
         return answer
 
-    async def denied(_: Request, wrong: Exception) -> Response:
-        assert isinstance(wrong, Denied)
-        return wrong.answer()
-
-    async def store_down(_: Request, down: Exception) -> Response:
-        log.warning("the store does not answer: %s", down)
-        return Denied(503, "store_down", "the score book does not answer: try again in a moment").answer()
-
-    async def bad_record(_: Request, bad: Exception) -> Response:
-        log.error("what is kept cannot be read: %s", bad)
-        return Denied(500, "bad_record", "what was kept of this cannot be read").answer()
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await host.close()
-
-    routes = [
-        Route("/api/tables", create_table, methods=["POST"]),
-        Route("/api/tables/{code}", show_table),
-        Route("/api/invite", invite),
-        *people.routes(store, host, clock, luck, settings),
-        *leaderboard.routes(store, clock, settings),
-        Route("/healthz", healthz),
-        WebSocketRoute("/ws/{code}", door.answer),
+    return [
         Mount("/assets", GZipMiddleware(StaticFiles(directory=PAGE / "assets", check_dir=False))),
         Route("/", page),
         Route("/{path:path}", page),
     ]
-    app = Starlette(
-        routes=[
-            Route("/readyz", readyz),
-            Route("/metrics", show_metrics),
-            # A proxy takes a request to the server that is named; here it is as if no server had been.
-            Mount("/n/{node}", routes=routes),
-            *routes,
-        ],
-        middleware=[
-            Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:")),
-            Middleware(NotTooOften, clock=clock, settings=settings),
-        ],
-        exception_handlers={Denied: denied, StoreDown: store_down, BadRecord: bad_record},
-        lifespan=lifespan,
-    )
-    app.state.host = host
-    return app
+
+
+async def _denied(_: Request, wrong: Exception) -> Response:
+    assert isinstance(wrong, Denied)
+    return wrong.answer()
+
+
+async def _store_down(_: Request, down: Exception) -> Response:
+    log.warning("the store does not answer: %s", down)
+    return Denied(503, "store_down", "the score book does not answer: try again in a moment").answer()
+
+
+async def _bad_record(_: Request, bad: Exception) -> Response:
+    log.error("what is kept cannot be read: %s", bad)
+    return Denied(500, "bad_record", "what was kept of this cannot be read").answer()
 
 
 class SecurityHeaders:
