@@ -65,7 +65,7 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
 
     for_all = [
         *_questions(host, door, clock, settings),
-        *people.routes(store, host, clock, luck, settings),
+        *people.Questions(store, host, clock, luck, settings).routes(),
         *leaderboard.routes(store, clock, settings),
         WebSocketRoute("/ws/{code}", door.answer),
         *_page(settings),

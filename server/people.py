@@ -68,13 +68,31 @@ class Arrival(Value):
     was: Was | None
 
 
-def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Settings) -> list[Route]:
+class Questions:
     """All questions about oneself. Each may be denied with 403 (another origin) or 429 (too many)."""
-    gate = Gate(clock, settings, settings.asks_per_minute)
-    guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
-    people = store.people
 
-    async def meet(request: Request) -> Response:
+    def __init__(self, store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Settings) -> None:
+        self._store = store
+        self._people = store.people
+        self._host = host
+        self._clock = clock
+        self._luck = luck
+        self._settings = settings
+        self._gate = Gate(clock, settings, settings.asks_per_minute)
+        self._guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
+
+    def routes(self) -> list[Route]:
+        """Where each of them is asked."""
+        return [
+            Route("/api/me", self._gated(self.meet), methods=["POST"]),
+            Route("/api/me", self._gated(self.forget_me), methods=["DELETE"]),
+            Route("/api/me/link", self._gated(self.offer_link), methods=["POST"]),
+            Route("/api/me/recovery", self._gated(self.give_recovery), methods=["POST"]),
+            Route("/api/me/move", self._gated(self.move), methods=["POST"]),
+            Route("/api/me/unlink", self._gated(self.unlink), methods=["POST"]),
+        ]
+
+    async def meet(self, request: Request) -> Response:
         """`POST /api/me`: who you are. Whoever brings neither key nor cookie is new, and gets a key."""
         said = await read_body(request, Introduction)
         if said.key and not KEY.fullmatch(said.key):
@@ -85,94 +103,87 @@ def routes(store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Se
                 name, face = clean(said.name), clean_face(said.face)
             except BadName as wrong:
                 raise Denied(400, "bad_name", str(wrong)) from None
-        key = said.key or key_of(request) or new_key(luck)
-        await people.meet(await people.person_of(hash_of(key)), name, face)
-        return await who(request, key)
+        key = said.key or key_of(request) or new_key(self._luck)
+        await self._people.meet(await self._people.person_of(hash_of(key)), name, face)
+        return await self._who(request, key)
 
-    async def offer_link(request: Request) -> Response:
+    async def offer_link(self, request: Request) -> Response:
         """`POST /api/me/link`: a token that brings another device to you, once and within ten minutes. 201."""
-        token = new_key(luck)
-        await people.offer_link(await person(request), hash_of(token))
+        token = new_key(self._luck)
+        await self._people.offer_link(await self._person(request), hash_of(token))
         return told({"token": token, "expires_s": LINK_S}, 201)
 
-    async def give_recovery(request: Request) -> Response:
+    async def give_recovery(self, request: Request) -> Response:
         """`POST /api/me/recovery`: a code to write down that brings any device to you. The last one is void. 201."""
-        code = new_code(luck) + new_code(luck)
-        await people.set_recovery(await person(request), hash_of(code))
+        code = new_code(self._luck) + new_code(self._luck)
+        await self._people.set_recovery(await self._person(request), hash_of(code))
         return told({"code": "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))}, 201)
 
-    async def move(request: Request) -> Response:
+    async def move(self, request: Request) -> Response:
         """`POST /api/me/move`: this device is from now on the person's that a token or recovery code leads to. 404."""
         way = await read_body(request, Way)
         if bool(way.token) == bool(way.code):
             raise Denied(400, "malformed", "either a token or a code")
         key = device(request)
         # A token has 192 bits: nobody guesses it, and nobody is kept from using one.
-        code = read_recovery_code(way.code)
-        if way.token:
-            found = await people.take_link(hash_of(way.token))
-        else:
-            guess = guesses.begin(address(request), clock.now_us())
-            if guess is None:
-                raise Denied(429, "too_many", "too many wrong codes: wait a minute")
-            try:
-                found = await people.recover(hash_of(code)) if code else None
-            except (StoreDown, BadRecord):
-                guesses.give_back(guess)
-                raise
-            if found is not None:
-                guesses.found(guess)
+        found = await self._people.take_link(hash_of(way.token)) if way.token else await self._guess(request, way.code)
         if found is None:
             raise Denied(404, "leads_nowhere", "this leads nowhere: it was used, has expired, or has a typing error")
-        before = await people.person_of(hash_of(key))
-        was = await people.look(before) if before != found else None
-        await people.link(hash_of(key), found)
-        me = await identity(key)
+        before = await self._people.person_of(hash_of(key))
+        was = await self._people.look(before) if before != found else None
+        await self._people.link(hash_of(key), found)
+        me = await self._identity(key)
         return told(Arrival(me, Was(was.name, was.face) if was is not None and was.name else None))
 
-    async def unlink(request: Request) -> Response:
+    async def _guess(self, request: Request, typed: str) -> str | None:
+        """The person that a recovery code leads to, None where there is none, which is a miss; raises `Denied`."""
+        guess = self._guesses.begin(address(request), self._clock.now_us())
+        if guess is None:
+            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
+        code = read_recovery_code(typed)
+        try:
+            found = await self._people.recover(hash_of(code)) if code else None
+        except (StoreDown, BadRecord):
+            self._guesses.give_back(guess)
+            raise
+        if found is not None:
+            self._guesses.found(guess)
+        return found
+
+    async def unlink(self, request: Request) -> Response:
         """`POST /api/me/unlink`: this device is again who it was before it was moved."""
         key = device(request)
-        await people.link(hash_of(key), hash_of(key))
-        return await who(request, key)
+        await self._people.link(hash_of(key), hash_of(key))
+        return await self._who(request, key)
 
-    async def forget_me(request: Request) -> Response:
+    async def forget_me(self, request: Request) -> Response:
         """`DELETE /api/me`: nothing that leads to you stays: here, at tables, on the leaderboard. 204."""
-        gone = await person(request)
-        await host.forget_everywhere(gone)
-        await forget(store, luck, clock.now_us(), gone)
+        gone = await self._person(request)
+        await self._host.forget_everywhere(gone)
+        await forget(self._store, self._luck, self._clock.now_us(), gone)
         response = Response(status_code=204)
-        keep_key(response, request, "", settings)
+        keep_key(response, request, "", self._settings)
         return response
 
-    async def who(request: Request, key: str) -> Response:
-        response = told(await identity(key))
-        keep_key(response, request, key, settings)
+    async def _who(self, request: Request, key: str) -> Response:
+        response = told(await self._identity(key))
+        keep_key(response, request, key, self._settings)
         return response
 
-    async def identity(key: str) -> Me:
-        here = await people.person_of(hash_of(key))
-        known = await people.look(here)
+    async def _identity(self, key: str) -> Me:
+        here = await self._people.person_of(hash_of(key))
+        known = await self._people.look(here)
         return Me(key, known.name, known.face, here != hash_of(key), known.devices, known.recovery)
 
-    async def person(request: Request) -> str:
-        return await people.person_of(hash_of(device(request)))
+    async def _person(self, request: Request) -> str:
+        return await self._people.person_of(hash_of(device(request)))
 
-    def gated(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def _gated(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def let_in(request: Request) -> Response:
-            gate.let_in(request)
+            self._gate.let_in(request)
             return await answer(request)
 
         return let_in
-
-    return [
-        Route("/api/me", gated(meet), methods=["POST"]),
-        Route("/api/me", gated(forget_me), methods=["DELETE"]),
-        Route("/api/me/link", gated(offer_link), methods=["POST"]),
-        Route("/api/me/recovery", gated(give_recovery), methods=["POST"]),
-        Route("/api/me/move", gated(move), methods=["POST"]),
-        Route("/api/me/unlink", gated(unlink), methods=["POST"]),
-    ]
 
 
 def device(request: Request) -> str:
