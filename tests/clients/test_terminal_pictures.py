@@ -551,7 +551,7 @@ def test_ones_own_row_is_always_shown() -> None:
 
     mine = row(None, "Robin", you=True)
     lines = in_columns(Page(2, 1, (row(1, "Ann"),), mine)).plain.split("\n")
-    assert lines[1].split() == ["1.", "Ann", "7", "35%", "231", "ms", "–", "2", "20"]
+    assert lines[1].split()[:9] == ["1.", "Ann", "7", "35%", "231", "ms", "–", "2", "20"]
     assert max(map(len, lines)) <= draw.WIDTH
     assert lines[-1].split()[:2] == ["–", "Robin"]
     assert in_columns(Page(1, 1, (mine,), mine)).plain.count("Robin") == 1
