@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from engine.cards import Chance, read_deck
-from engine.game import AnyMove, Game, Refusal, Seat, Value
+from engine.game import AnyMove, Game, Refusal, Seat, Step, Value
 from engine.rules import Rules
 from engine.table import deal
 from server.judge import Evidence
@@ -103,21 +103,36 @@ def replay(journal: Sequence[bytes]) -> Replayed | None:
     first = starts[-1]
     dealt = read_entry(journal[first])
     assert isinstance(dealt, Dealt)
-    people = tuple(seat.computer is None for seat in dealt.seats)
-    try:
-        game: Game = deal(dealt.rules, read_deck(dealt.deck), len(dealt.seats), dealt.dealer, people)
-    except ValueError as wrong:
-        raise BadEntry(f"game {dealt.game} cannot be dealt: {wrong}") from None
+    game = deal_again(dealt)
     moves, played_us = 0, 0
     for number, kept in enumerate(journal[first + 1 :], first + 1):
         try:
             entry = read_entry(kept)
             if isinstance(entry, Moved):
-                game = _moved(game, entry, dealt.game, moves + 1)
+                if (entry.game, entry.number) != (dealt.game, moves + 1):
+                    raise BadEntry(f"move {entry.number} of game {entry.game}, where move {moves + 1} of {dealt.game} should be")
+                game = move_again(game, entry).game
                 moves, played_us = entry.number, entry.played_us
         except BadEntry as wrong:
             return Replayed(dealt, game, moves, played_us, f"entry {number + 1} of {len(journal)}: {wrong}")
     return Replayed(dealt, game, moves, played_us)
+
+
+def deal_again(dealt: Dealt) -> Game:
+    """The game as it was dealt; raises `BadEntry`."""
+    people = tuple(seat.computer is None for seat in dealt.seats)
+    try:
+        return deal(dealt.rules, read_deck(dealt.deck), len(dealt.seats), dealt.dealer, people)
+    except ValueError as wrong:
+        raise BadEntry(f"game {dealt.game} cannot be dealt: {wrong}") from None
+
+
+def move_again(game: Game, moved: Moved) -> Step:
+    """What the move made of that game; raises `BadEntry`."""
+    outcome = game.step(moved.move, moved.chance)
+    if isinstance(outcome, Refusal):
+        raise BadEntry(f"a move that the rules refuse ({outcome.rule}, {outcome.reason}): {moved.move}")
+    return outcome
 
 
 def _is_deal(kept: bytes) -> bool:
@@ -125,12 +140,3 @@ def _is_deal(kept: bytes) -> bool:
         return isinstance(read_entry(kept), Dealt)
     except BadEntry:
         return False
-
-
-def _moved(game: Game, moved: Moved, dealt: int, number: int) -> Game:
-    if moved.game != dealt or moved.number != number:
-        raise BadEntry(f"move {moved.number} of game {moved.game}, where move {number} of game {dealt} should be")
-    outcome = game.step(moved.move, moved.chance)
-    if isinstance(outcome, Refusal):
-        raise BadEntry(f"a move that the rules refuse ({outcome.rule}, {outcome.reason}): {moved.move}")
-    return outcome.game

@@ -8,11 +8,9 @@ from itertools import pairwise
 
 import msgspec
 
-from engine.cards import read_deck
-from engine.game import CardTurned, Game, Refusal, Value
+from engine.game import CardTurned, Game, Value
 from engine.rules import JudgeOf, Rules
-from engine.table import deal
-from server.journal import BadEntry, Dealt, Judged, Moved, read_entry
+from server.journal import BadEntry, Dealt, Judged, Moved, deal_again, move_again, read_entry
 from server.judge import Evidence, too_close, weigh
 from server.protocol import Hand, Verdict
 from server.store.port import SeatRecord
@@ -35,32 +33,18 @@ def findings(journal: Sequence[bytes]) -> Iterator[Finding]:
             match read_entry(kept):
                 case Dealt() as dealt:
                     faces.clear()
-                    game = _dealt(dealt)
+                    game = deal_again(dealt)
                     yield Finding(f"Game {dealt.game}, {dealt.rules.game}: {', '.join(map(_seat_name, dealt.seats))}")
                 case Moved() as moved:
                     if game is not None:
-                        game = _made(game, moved, faces)
+                        step = move_again(game, moved)
+                        game = step.game
+                        faces.update((e.nth, str(e.face)) for e in step.events if isinstance(e, CardTurned))
                 case Judged(verdict, evidence):
                     yield _judged(verdict, evidence, dealt, faces)
         except BadEntry as bad:
             game = None
             yield Finding(f"Entry {number} of {len(journal)} is bad: {bad}", good=False)
-
-
-def _dealt(dealt: Dealt) -> Game:
-    people = tuple(seat.computer is None for seat in dealt.seats)
-    try:
-        return deal(dealt.rules, read_deck(dealt.deck), len(dealt.seats), dealt.dealer, people)
-    except ValueError as wrong:
-        raise BadEntry(f"game {dealt.game} cannot be dealt: {wrong}") from None
-
-
-def _made(game: Game, moved: Moved, faces: dict[int, str]) -> Game:
-    outcome = game.step(moved.move, moved.chance)
-    if isinstance(outcome, Refusal):
-        raise BadEntry(f"a move that the rules refuse ({outcome.rule}, {outcome.reason}): {moved.move}")
-    faces.update((event.nth, str(event.face)) for event in outcome.events if isinstance(event, CardTurned))
-    return outcome.game
 
 
 def _judged(verdict: Verdict, evidence: Iterable[Evidence], dealt: Dealt | None, faces: dict[int, str]) -> Finding:
