@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 
@@ -78,21 +78,16 @@ def node_name(text: str) -> str:
 
 
 Fsync = Literal["everysec", "always"]
-
-
-def _fsync(text: str) -> Fsync:
-    if text not in get_args(Fsync):
-        raise ValueError("everysec or always")
-    return cast(Fsync, text)
-
-
 Log = Literal["text", "json"]
 
 
-def _log(text: str) -> Log:
-    if text not in get_args(Log):
-        raise ValueError("text or json")
-    return cast(Log, text)
+def _one_of(choices: Any) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in get_args(choices):
+            raise ValueError(" or ".join(get_args(choices)))
+        return text
+
+    return read
 
 
 def default_data_folder(environ: Mapping[str, str]) -> Path:
@@ -128,13 +123,13 @@ class Settings:
     """The origin under which people elsewhere reach the server, such as `https://slapjack.example`; empty at home."""
     trusted_proxies: Annotated[tuple[Network, ...], Variable("SLAPJACK_TRUSTED_PROXIES", _networks)] = ()
     """Whose `X-Forwarded-For` is believed."""
-    fsync: Annotated[Fsync, Variable("SLAPJACK_FSYNC", _fsync)] = "everysec"
+    fsync: Annotated[Fsync, Variable("SLAPJACK_FSYNC", _one_of(Fsync))] = "everysec"
     """How the server's own store writes: `everysec` may lose two seconds to a power cut, `always` none."""
 
     node: Annotated[str, Variable("SLAPJACK_NODE", node_name)] = ""
     """The name of this server among several over one Redis; empty for a server alone."""
 
-    log: Annotated[Log, Variable("SLAPJACK_LOG", _log)] = "text"
+    log: Annotated[Log, Variable("SLAPJACK_LOG", _one_of(Log))] = "text"
     """Whether the log is for people, who read what is wrong, or for machines, which get everything as JSON lines."""
 
     keep_days: Annotated[int, Variable("SLAPJACK_KEEP_DAYS", _whole(1, 36_500))] = 365
