@@ -110,7 +110,7 @@ def replay(journal: Sequence[bytes]) -> Replayed | None:
             entry = read_entry(kept)
             if isinstance(entry, Moved):
                 if (entry.game, entry.number) != (dealt.game, moves + 1):
-                    raise BadEntry(f"move {entry.number} of game {entry.game}, where move {moves + 1} of {dealt.game} should be")
+                    raise BadEntry(f"move {entry.number} of game {entry.game}, where move {moves + 1} is due")
                 game = move_again(game, entry).game
                 moves, played_us = entry.number, entry.played_us
         except BadEntry as wrong:
