@@ -72,7 +72,7 @@ licences-check: .venv/develop.done .venv/node.done
 	$(python) tools/licences.py --check
 
 .PHONY: test
-test: .venv/develop.done .venv/node.done ## Run every test; installs Redis, HAProxy and Chromium where they are missing
+test: .venv/develop.done .venv/node.done ## Run every test; installs what they need of the system where it is missing
 	@sh tools/system.sh
 	$(python) tools/web.py test
 	@$(python) tools/web.py build

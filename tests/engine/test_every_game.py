@@ -25,7 +25,7 @@ from engine.game import (
     Turn,
     Wait,
 )
-from engine.rules import GameName, Penalty, Rules, WonPile
+from engine.rules import RANKS_TOO, GameName, Penalty, Rules, WonPile
 from engine.slapjack import Slapjack
 from engine.table import AnyGame, deal
 from engine.war import War
@@ -48,7 +48,7 @@ def any_rules(draw: st.DrawFn, *, limited: bool = False) -> Rules:
         return Rules(game=name, card_limit=card_limit, time_limit_min=draw(st.sampled_from((0, 5))))
     chosen: dict[str, Any] = {"game": name, "card_limit": card_limit}
     if name is GameName.SLAPJACK:
-        chosen |= {switch: draw(flag) for switch in ("queens", "doubles", "sandwiches")}
+        chosen |= {switch: draw(flag) for switch in (*RANKS_TOO, "doubles", "sandwiches")}
         chosen |= {"won_pile": draw(st.sampled_from(WonPile)), "penalty": draw(st.sampled_from(Penalty))}
     if draw(flag):
         chosen |= {"calm": True, "other_hand": draw(flag)}
