@@ -366,6 +366,11 @@ SCENES = (
             verdict=VERDICT,
         ),
     ),
+    _at(
+        "namesakes-detail",
+        _game(playing(4, seats=_namesakes(_seats(4))), THREE_HANDS, PileWon(Seat(2), 43, 8), verdict=VERDICT),
+        act=lambda page: page.locator("button.finish").click(),
+    ),
     _at("crowd", _game(playing(10), view(CROWD, "4C KD TS", turners=(Seat(2),)))),
     _at("shout", _game(playing(4, "shout"), view(FOUR, "4C KD JS"))),
     _at(
@@ -437,6 +442,10 @@ SCENES = (
     _at("tv-photo-finish", _game(playing(4), THREE_HANDS, PileWon(Seat(0), 43, 8), me=None, verdict=VERDICT), TV),
     _at("tv-break", _break("nobody"), TV),
     _at("tv-champion", _break("nobody", champion=True), TV),
-    _at("tv-namesakes", _game(playing(10, seats=_namesakes(_seats(10))), view(CROWD, "4C"), me=None), TV),
+    _at(
+        "tv-namesakes",
+        _game(playing(10, seats=_namesakes(_seats(10))), view(CROWD, "4C"), me=None, verdict=VERDICT),
+        TV,
+    ),
 )
 """In the order in which people meet them."""

@@ -14,7 +14,7 @@ from tests.support.serving import ROOT, Served, served
 AXE = ROOT / "clients" / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SIZES = ((360, 640), (390, 844), (768, 1024), (1280, 800), (320, 568), (844, 390))
 """Phones, a tablet, a laptop; the narrowest there is, and a phone on its side."""
-TELEVISION = ((1920, 1080),)
+TELEVISION = ((1920, 1080), (1280, 720))
 
 CHECK = """only => axe.run(document, { resultTypes: ["violations"], ...only }).then(({ violations }) =>
     violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`))"""
@@ -33,7 +33,8 @@ OUTSIDE = """() => {
             return width < 43.5 || height < 43.5;
         })
         .map(element => `${element.tagName} ${element.textContent.trim().slice(0, 30)} is too small to hit`);
-    const cut = [...document.querySelectorAll(".button, .line, h1, h2")]
+    const names = ":is(:root[data-tv], dialog) .lane .name, :root[data-tv] [data-seat] .name, .title";
+    const cut = [...document.querySelectorAll(`.button, .line, h1, h2, ${names}`)]
         .filter(shown)
         .filter(element => element.scrollWidth > element.clientWidth + 1)
         .map(element => `${element.textContent.trim().slice(0, 30)} is cut off`);
@@ -43,7 +44,14 @@ OUTSIDE = """() => {
             return !height || top < 0 || bottom > innerHeight;
         })
         .map(element => `${element.className} is not to be seen`);
-    return [...wide, ...small, ...cut, ...unseen];
+    const off = [...document.querySelectorAll(":root[data-tv] :is([data-seat], .finish, .side button)")]
+        .filter(shown)
+        .filter(element => {
+            const { top, left, bottom, right } = element.getBoundingClientRect();
+            return top < 0 || left < 0 || bottom > innerHeight || right > innerWidth;
+        })
+        .map(element => `${element.textContent.trim().slice(0, 30)} is off the screen`);
+    return [...wide, ...small, ...cut, ...unseen, ...off];
 }"""
 
 
