@@ -119,6 +119,7 @@ class Server:
         self.node = Node(name, self.line, world.clock, world.luck)
         self.host = Host(self.line, world.clock, world.luck, 100, 200, self.node)
         self._staying: asyncio.Task[None] | None = None
+        world.at_its_end.append(self.ends)
 
     async def starts(self) -> "Server":
         assert await self.node.take()
@@ -171,8 +172,6 @@ async def test_a_table_is_on_one_server_and_the_other_says_on_which(world: World
     with pytest.raises(Elsewhere):
         await b.host.open(code)
     assert await a.host.open(code) is mailbox
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -182,8 +181,6 @@ async def test_two_who_are_asked_at_once_do_not_both_have_it(world: World) -> No
         code = await a.host.create()
         asked = await asyncio.gather(a.host.open(code), b.host.open(code), return_exceptions=True)
         assert {type(each) for each in asked} == {Mailbox, Elsewhere}
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -204,8 +201,6 @@ async def test_a_dead_servers_table_is_taken_over_the_moment_its_lease_is_over(w
     assert died_us + 2.25 * S <= world.clock.now_us() <= died_us + 3 * S + 1_000
     assert taken.room.record().locked
     assert store.marks[code] == b.host.lease.owner
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -223,8 +218,6 @@ async def test_a_server_that_was_only_slow_keeps_its_table(world: World) -> None
         await asking
     assert await a.host.open(code) is mailbox
     assert store.marks[code] == a.host.lease.owner
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -237,8 +230,6 @@ async def test_a_table_that_nobody_is_at_is_anybodys(world: World) -> None:
     await a.open(codes[1])
     assert store.marks == {codes[0]: "", codes[1]: a.host.lease.owner}
     assert await b.host.open(codes[0]) is not None
-    for each in (a, b):
-        await each.ends()
 
 
 # --- a lease that is over ----------------------------------------------------------------------------------------
@@ -248,7 +239,7 @@ async def test_a_table_that_nobody_is_at_is_anybodys(world: World) -> None:
 def test_a_server_that_cannot_renew_falls_silent_before_anybody_else_may_speak(cut_after_s: float) -> None:
     @in_a_world
     async def scenario(world: World) -> None:
-        store, a, b = await two(world)
+        store, a, _ = await two(world)
         code = await a.host.create()
         ann = await world.joins(await a.open(code), "Ann")
         await later(cut_after_s)
@@ -265,8 +256,6 @@ def test_a_server_that_cannot_renew_falls_silent_before_anybody_else_may_speak(c
         with pytest.raises(ServerStops):
             await a.host.open(code)
         assert (a.node.taken, a.node.lost) == (1, 1)
-        for each in (a, b):
-            await each.ends()
 
     scenario()
 
@@ -290,13 +279,11 @@ async def test_a_server_that_lost_its_lease_serves_again_under_another(world: Wo
     assert (a.node.taken, a.node.lost) == (2, 1)
     await later(60)
     assert store.has("a", a.host.lease.boot)
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_whatever_goes_wrong_with_a_renewal_ends_in_silence_and_is_tried_again(world: World) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     ann = await world.joins(await a.open(await a.host.create()), "Ann")
 
     async def wrong(after: str) -> tuple[list[str], str]:
@@ -313,13 +300,11 @@ async def test_whatever_goes_wrong_with_a_renewal_ends_in_silence_and_is_tried_a
     a.line.forgotten = whole  # type: ignore[method-assign]
     await later(5)
     assert a.host.lease.holds(world.clock.now_us())
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_a_lease_that_the_store_has_lost_is_over_at_once(world: World) -> None:
-    store, a, b = await two(world)
+    store, a, _ = await two(world)
     code = await a.host.create()
     ann = await world.joins(await a.open(code), "Ann")
     store.leases.clear()
@@ -327,13 +312,11 @@ async def test_a_lease_that_the_store_has_lost_is_over_at_once(world: World) -> 
     assert ann.closed == SERVICE_RESTART
     await later(0.8)
     assert await a.host.open(code) is not None
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_a_table_that_was_taken_under_a_lease_that_is_over_is_not_served(world: World) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     code = await a.host.create()
     a.line.open.clear()
     asking = asyncio.create_task(a.host.open(code))
@@ -342,8 +325,6 @@ async def test_a_table_that_was_taken_under_a_lease_that_is_over_is_not_served(w
     with pytest.raises(ServerStops):
         await asking
     assert a.host.tables == 0
-    for each in (a, b):
-        await each.ends()
 
 
 def a_sync(mailbox: Mailbox, phone: FakePhone) -> None:
@@ -401,8 +382,6 @@ def test_an_old_server_that_wakes_says_nothing_whatever_it_sees_first(first: Cal
         assert (len(ann.got), len(ben.got)) == told
         assert (ann.closed, ben.closed) == (SERVICE_RESTART, SERVICE_RESTART)
         assert a.host.tables == 0
-        for each in (a, b):
-            await each.ends()
 
     scenario()
 
@@ -410,7 +389,7 @@ def test_an_old_server_that_wakes_says_nothing_whatever_it_sees_first(first: Cal
 @in_a_world
 async def test_an_old_server_whose_renewal_wakes_first_takes_its_tables_into_no_new_lease(world: World) -> None:
     """A lease that is taken anew says nothing about tables that were taken under the one before."""
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     mailbox = await a.open(await a.host.create())
     await later(1)
     world.clock.now_s += LEASE_MS / 1e3 + 1
@@ -418,8 +397,6 @@ async def test_an_old_server_whose_renewal_wakes_first_takes_its_tables_into_no_
     assert a.node.taken == 2, "nothing but the renewal has happened since"
     ann = await world.joins(mailbox, "Ann")
     assert (ann.got, ann.closed, a.host.tables) == ([], SERVICE_RESTART, 0)
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -439,8 +416,6 @@ async def test_a_change_that_was_kept_before_the_machine_stood_still_is_not_told
     await later(1)
     assert (len(ann.got), ann.closed) == (told, SERVICE_RESTART)
     assert (await b.open(code)).room.record().locked
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -458,15 +433,13 @@ async def test_a_server_that_waits_for_the_store_stops_asking_when_its_lease_is_
     await later(30)
     assert a.line.tries == tries
     assert not (await b.open(code)).room.record().locked
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_a_machine_that_stood_still_while_it_waited_for_the_store_says_nothing_when_it_answers(
     world: World,
 ) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     ann = await world.joins(await a.open(await a.host.create()), "Ann")
     a.line.down = True
     ann.say(Lock(True))
@@ -477,13 +450,11 @@ async def test_a_machine_that_stood_still_while_it_waited_for_the_store_says_not
     a.line.down = False
     await later(5)
     assert (len(ann.got), ann.closed) == (told, SERVICE_RESTART)
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_a_room_that_notices_by_itself_that_the_lease_is_over_asks_no_more(world: World) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     ann = await world.joins(await a.open(await a.host.create()), "Ann")
     a.line.down = True
     ann.say(Lock(True))
@@ -494,13 +465,11 @@ async def test_a_room_that_notices_by_itself_that_the_lease_is_over_asks_no_more
     a.line.down = False
     await later(30)
     assert a.line.tries == tries
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_what_was_under_way_when_the_lease_ended_is_not_kept_under_the_next(world: World) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     code = await a.host.create()
     ann = await world.joins(await a.open(code), "Ann")
     a.line.open.clear()
@@ -510,13 +479,11 @@ async def test_what_was_under_way_when_the_lease_ended_is_not_kept_under_the_nex
     await later(5)
     assert a.host.lease.holds(world.clock.now_us())
     assert not (await a.open(code)).room.record().locked
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_a_table_that_was_taken_under_one_lease_is_not_served_under_the_next(world: World) -> None:
-    store, a, b = await two(world)
+    store, a, _ = await two(world)
     code = await a.host.create()
     answer = asyncio.Event()
     take_over = a.line.open_table
@@ -536,8 +503,6 @@ async def test_a_table_that_was_taken_under_one_lease_is_not_served_under_the_ne
     with pytest.raises(ServerStops):
         await asking
     assert store.marks[code] == ""
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -551,7 +516,6 @@ async def test_a_lease_counts_from_when_it_was_asked_for(world: World) -> None:
         await ask()
         assert world.clock.now_us() >= asked_us + 0.9 * S
         assert a.host.lease.until_us == asked_us + BELIEVED_US
-    await a.ends()
 
 
 @in_a_world
@@ -566,7 +530,6 @@ async def test_a_lease_that_was_over_in_between_does_not_come_back_to_life(world
     await a.node.renew()
     assert store.has("a", a.host.lease.boot)
     assert not a.host.lease.holds(world.clock.now_us())
-    await a.ends()
 
 
 # --- a server that stops -----------------------------------------------------------------------------------------
@@ -608,8 +571,6 @@ async def all_handed_over(world: World, tables: int, within_s: float) -> None:
     assert (a.host.tables, a.host.handed_over) == (0, tables)
     for code in codes:
         await b.open(code)
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -629,15 +590,13 @@ async def test_a_change_that_is_being_kept_when_a_server_stops_is_kept_and_told(
     assert ann.last(Update).table.locked
     assert ann.closed == SERVICE_RESTART
     assert (await b.open(code)).room.record().locked, "and what came after it is for the next one"
-    for each in (a, b):
-        await each.ends()
 
 
 @pytest.mark.parametrize("trouble", ["down", "silent"])
 def test_a_store_that_does_not_answer_keeps_no_server_from_stopping(trouble: str) -> None:
     @in_a_world
     async def scenario(world: World) -> None:
-        _, a, b = await two(world)
+        _, a, _ = await two(world)
         mailbox = await a.open(await a.host.create())
         ann = await world.joins(mailbox, "Ann")
         began_us = world.clock.now_us()
@@ -650,8 +609,6 @@ def test_a_store_that_does_not_answer_keeps_no_server_from_stopping(trouble: str
         await a.host.drain()
         assert ann.closed == SERVICE_RESTART
         assert world.clock.now_us() - began_us <= (NOTICED_S + FINISH_S) * S + 1
-        for each in (a, b):
-            await each.ends()
 
     scenario()
 
@@ -672,14 +629,12 @@ async def test_a_server_alone_does_not_make_anybody_wait(world: World) -> None:
 
 @in_a_world
 async def test_whoever_comes_to_a_room_that_has_just_gone_is_sent_back(world: World) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     mailbox = await a.open(await a.host.create())
     draining = asyncio.create_task(a.host.drain())
     await draining
     late = world.phone(mailbox)
     assert late.closed == SERVICE_RESTART
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -702,8 +657,6 @@ async def test_a_table_that_is_being_taken_when_a_server_stops_is_anothers_at_on
     assert store.marks[code] == ""
     assert await b.host.open(code) is not None
     await draining
-    for each in (a, b):
-        await each.ends()
 
 
 # --- rooms that nobody is at --------------------------------------------------------------------------------------
@@ -711,7 +664,7 @@ async def test_a_table_that_is_being_taken_when_a_server_stops_is_anothers_at_on
 
 @in_a_world
 async def test_whoever_comes_back_while_idle_rooms_make_place_is_in_a_room_that_lasts(world: World) -> None:
-    _, a, b = await two(world)
+    _, a, _ = await two(world)
     codes = [await a.host.create() for _ in range(3)]
     rooms = [await a.open(code) for code in codes]
     await later(SLEEP_AFTER_S + 1)
@@ -725,13 +678,11 @@ async def test_whoever_comes_back_while_idle_rooms_make_place_is_in_a_room_that_
     assert back not in rooms
     assert (ann.closed, ann.last(Update).table.seats[0].name) == (None, "Ann")
     assert await a.open(codes[-1]) is back
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_many_idle_rooms_make_place_as_fast_as_one(world: World) -> None:
-    store, a, b = await two(world)
+    store, a, _ = await two(world)
     codes = [await a.host.create() for _ in range(20)]
     for code in codes:
         await a.open(code)
@@ -742,8 +693,6 @@ async def test_many_idle_rooms_make_place_as_fast_as_one(world: World) -> None:
     assert world.clock.now_us() - began_us == pytest.approx(0.2 * S, abs=1_000), "given up at once, and then created"
     assert a.host.tables == 0
     assert {store.marks[code] for code in codes} == {""}
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
@@ -756,8 +705,6 @@ async def test_a_table_for_which_there_is_no_place_after_all_is_anothers_at_once
     assert [type(each) for each in came] == [Mailbox, ServerFull]
     assert store.marks[codes[1]] == ""
     assert await b.host.open(codes[1]) is not None
-    for each in (a, b):
-        await each.ends()
 
 
 # --- everywhere --------------------------------------------------------------------------------------------------
@@ -776,21 +723,17 @@ async def test_a_person_is_forgotten_at_every_server(world: World) -> None:
     assert ann.closed == Closing.REMOVED
     assert ben.closed is None
     assert person not in str(there.room.record())
-    for each in (a, b):
-        await each.ends()
 
 
 @in_a_world
 async def test_two_servers_of_one_name_do_not_run_at_once(world: World) -> None:
-    store, a, b = await two(world)
+    store, a, _ = await two(world)
     again = Server(world, store, "a")
     for _ in range(30):
         assert not await again.node.take()
         await later(0.2)
     await a.node.leave()
     assert await again.node.take()
-    for each in (a, b, again):
-        await each.ends()
 
 
 @in_a_world
@@ -802,4 +745,3 @@ async def test_a_lease_is_not_taken_from_a_store_that_is_away(world: World) -> N
         await a.node.take()
     assert not a.host.lease.holds(world.clock.now_us())
     await a.node.leave()
-    await a.ends()

@@ -4,7 +4,7 @@ import asyncio
 import functools
 import logging
 import selectors
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -213,6 +213,7 @@ class World:
         self.store = FakeStore()
         self.luck = BrokenLuck(seed=1)
         self.conns = 0
+        self.at_its_end: list[Callable[[], Awaitable[None]]] = []
         self.host = self.new_host()
 
     def new_host(self, max_tables: int = 100) -> Host:
@@ -277,7 +278,8 @@ def in_a_world(scenario: Scenario) -> Callable[..., None]:
             async def run() -> None:
                 world = World(loop)
                 await scenario(world, **given)
-                await world.host.close()
+                for ends in (*world.at_its_end, world.host.close):
+                    await ends()
                 await settled()
                 assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
