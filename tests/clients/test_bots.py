@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from statistics import mean
@@ -26,7 +25,7 @@ from server.protocol import DoSlap, Join, Kind, Point, Question, SeatId, SetRule
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
-from tests.support.serving import ROOT, TIMEOUT_S, Served, served
+from tests.support.serving import ROOT, TIMEOUT_S, Served
 from tests.support.tables import a_game, a_seat, a_table, turned
 
 EVEN = Policy("always the same", 500, 0, turn_ms=700)
@@ -300,12 +299,6 @@ def test_a_bot_is_called_what_its_file_is() -> None:
 # --- at real tables ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
 HASTY = Policy("for tests", 190, 0, turn_ms=QUICKEST_MS)
 
 
@@ -346,12 +339,6 @@ async def test_a_bot_sees_what_a_person_sees(server: Served) -> None:
 
 
 # --- bots that people write --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def jacks_soon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("jacks_soon"), module="tests.clients.jacks_soon") as running:
-        yield running
 
 
 def written_bot(page: str) -> str:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,9 @@ from clients.sdk import connect, create_table
 from server.protocol import AddComputer, Closing, Lock
 from tests.clients import scripted
 from tests.support.company import company
-from tests.support.serving import ROOT, TIMEOUT_S, Served, served
+from tests.support.serving import ROOT, TIMEOUT_S, Served
 
 COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "doctor"]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("server")) as running:
-        yield running
 
 
 def run(*words: str, **environ: str) -> "subprocess.CompletedProcess[str]":

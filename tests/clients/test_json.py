@@ -1,7 +1,7 @@
 """The second way of writing the same messages: JSON in text frames, for whoever wants to read along (P15)."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -24,18 +24,12 @@ from server.protocol import (
     read_from_phone,
 )
 from tests.support.company import caught_up
-from tests.support.serving import Served, served
+from tests.support.serving import Served
 
 TOO_BIG = 1009
 """A message too big (RFC 6455, section 7.4.1)."""
 
 JOIN = '{"t": "join", "name": "Jay", "face": "🦉"}'
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("server")) as running:
-        yield running
 
 
 @asynccontextmanager

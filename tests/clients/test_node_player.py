@@ -31,12 +31,6 @@ PATIENCE_S = 30
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("jacks_soon"), module="tests.clients.jacks_soon") as running:
-        yield running
-
-
 @pytest.fixture
 def mortal(tmp_path: Path) -> Iterator[Served]:
     """A server that may be killed."""
@@ -87,14 +81,14 @@ def sleeping(player: Player) -> "asyncio.Task[None]":
     return asyncio.create_task(play(player, Mind(SLEEPY, Random(1))))
 
 
-async def test_it_plays_on_either_wire(server: Served) -> None:
+async def test_it_plays_on_either_wire(jacks_soon: Served) -> None:
     """At two tables at the same time, since most of it is waiting."""
-    await asyncio.gather(plays(server, "json"), plays(server, "msgpack"))
+    await asyncio.gather(plays(jacks_soon, "json"), plays(jacks_soon, "msgpack"))
 
 
-async def plays(server: Served, wire: str) -> None:
+async def plays(jacks_soon: Served, wire: str) -> None:
     """Joins, turns, wins every Jack with a believed reaction, and is told when the host removes it."""
-    async with company(server.url, "Ann") as (ann,), seated(server.url, ann.table.code, wire) as program:
+    async with company(jacks_soon.url, "Ann") as (ann,), seated(jacks_soon.url, ann.table.code, wire) as program:
         ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
         await ann.until(lambda p: len(p.table.seats) == 2)
         ann.start()
@@ -188,15 +182,15 @@ async def test_it_times_a_hand_from_the_painting_that_counts() -> None:
     assert reactions_us[2] <= end_us - afresh_us
 
 
-async def test_it_is_told_why_not(server: Served) -> None:
+async def test_it_is_told_why_not(jacks_soon: Served) -> None:
     """P4, P5."""
-    async with seated(server.url, "222222", "json") as program:
+    async with seated(jacks_soon.url, "222222", "json") as program:
         assert (await program.tells(has="closed"))["closed"] == Closing.NO_SUCH_TABLE
         assert await program.ends() == 1
-    code = await create_table(server.url)
-    async with connect(server.url, code, name="Ann") as ann:
+    code = await create_table(jacks_soon.url)
+    async with connect(jacks_soon.url, code, name="Ann") as ann:
         ann.say(Lock(True))
         await ann.until(lambda p: p.table.locked)
-        async with seated(server.url, code, "json") as program:
+        async with seated(jacks_soon.url, code, "json") as program:
             assert await program.tells(has="refused") == {"refused": "join", "reason": "table_locked"}
             assert await program.ends() == 1

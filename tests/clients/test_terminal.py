@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -62,17 +62,11 @@ from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.clients.scripted import at
 from tests.support.company import company
-from tests.support.serving import Served, served
+from tests.support.serving import Served
 from tests.support.tables import a_game, a_table, turned
 
 SIZE = (80, 24)
 PATIENCE_S = 20
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("jacks_soon"), module="tests.clients.jacks_soon") as running:
-        yield running
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object], what: str = "") -> None:
@@ -516,10 +510,10 @@ async def test_who_has_no_way_back_leaves_no_seat_behind() -> None:
 # --- the start, and a real table ---------------------------------------------------------------------------------
 
 
-async def test_from_the_first_screen_to_a_won_pile(server: Served, tmp_path: Path) -> None:
+async def test_from_the_first_screen_to_a_won_pile(jacks_soon: Served, tmp_path: Path) -> None:
     """Creates a table, seats a computer player by the menu, starts, turns and slaps; then comes back to the seat."""
     file = tmp_path / "terminal.json"
-    app = Slapjack(server.url, file=file)
+    app = Slapjack(jacks_soon.url, file=file)
     async with app.run_test(size=SIZE) as pilot:
         await reads(pilot, "Your name")
         await pilot.click("#new")
@@ -554,21 +548,21 @@ async def test_from_the_first_screen_to_a_won_pile(server: Served, tmp_path: Pat
         assert any(hand.seat == table.seen.place for hand in table.seen.finish.hands)  # type: ignore[union-attr]
         seat = player.seat
     assert kept.read(file).name == "Robin"
-    back = Slapjack(server.url, code, file=file)
+    back = Slapjack(jacks_soon.url, code, file=file)
     async with back.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: isinstance(back.screen, Table) and back.screen.player is not None)
         assert isinstance(back.screen, Table) and back.screen.player is not None
         assert back.screen.player.seat == seat
 
 
-async def test_join_and_watch_from_the_first_screen(server: Served) -> None:
-    async with company(server.url, "Ann") as (ann,):
-        app = Slapjack(server.url, name="Robin")
+async def test_join_and_watch_from_the_first_screen(jacks_soon: Served) -> None:
+    async with company(jacks_soon.url, "Ann") as (ann,):
+        app = Slapjack(jacks_soon.url, name="Robin")
         async with app.run_test(size=SIZE) as pilot:
             await reads(pilot, "Your name")
             await pilot.press("enter")
             await reads(pilot, "Which table?")
-            app.screen.query_one("#code", Input).value = f"{server.url}/t/{ann.table.code.lower()}"
+            app.screen.query_one("#code", Input).value = f"{jacks_soon.url}/t/{ann.table.code.lower()}"
             await pilot.press("enter")
             await ann.until(lambda p: len(p.table.seats) == 2)
             await reads(pilot, "Ann starts the game.")
@@ -589,8 +583,8 @@ async def test_join_and_watch_from_the_first_screen(server: Served) -> None:
         ("ftp://x/t/K7WQ2M", "is no address of a server"),
     ],
 )
-async def test_a_table_that_is_not_there_leads_back_to_the_start(server: Served, code: str, line: str) -> None:
-    app = Slapjack(server.url, name="Robin")
+async def test_a_table_that_is_not_there_leads_back_to_the_start(jacks_soon: Served, code: str, line: str) -> None:
+    app = Slapjack(jacks_soon.url, name="Robin")
     async with app.run_test(size=SIZE) as pilot:
         await reads(pilot, "Your name")
         app.screen.query_one("#code", Input).value = code
@@ -599,11 +593,11 @@ async def test_a_table_that_is_not_there_leads_back_to_the_start(server: Served,
         assert isinstance(app.screen, Home)
 
 
-async def test_a_locked_and_a_full_table_say_so(server: Served) -> None:
-    async with company(server.url, "Ann") as (ann,):
+async def test_a_locked_and_a_full_table_say_so(jacks_soon: Served) -> None:
+    async with company(jacks_soon.url, "Ann") as (ann,):
         ann.say(Lock(True))
         await ann.until(lambda p: p.table.locked)
-        app = Slapjack(server.url, ann.table.code, "Robin")
+        app = Slapjack(jacks_soon.url, ann.table.code, "Robin")
         async with app.run_test(size=SIZE) as pilot:
             await until(pilot, lambda: app.ended_by is not None)
         assert isinstance(app.ended_by, JoinRefused)
@@ -612,16 +606,16 @@ async def test_a_locked_and_a_full_table_say_so(server: Served) -> None:
         for _ in range(MAX_SEATS - 1):
             ann.say(AddComputer())
         await ann.until(lambda p: len(p.table.seats) == MAX_SEATS)
-        app = Slapjack(server.url, ann.table.code, "Robin")
+        app = Slapjack(jacks_soon.url, ann.table.code, "Robin")
         async with app.run_test(size=SIZE) as pilot:
             await until(pilot, lambda: app.ended_by is not None)
         assert app.ended_by is not None
         assert why_not(app.ended_by).startswith("the table is full: watch it with --watch")
 
 
-async def test_who_comes_with_a_code_and_no_name_is_asked_for_it(server: Served) -> None:
-    code = await create_table(server.url)
-    app = Slapjack(server.url, code)
+async def test_who_comes_with_a_code_and_no_name_is_asked_for_it(jacks_soon: Served) -> None:
+    code = await create_table(jacks_soon.url)
+    app = Slapjack(jacks_soon.url, code)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Home) and app.screen.query_one("#code", Input).value == code)
 
@@ -651,11 +645,11 @@ async def test_a_card_that_was_hidden_is_painted_when_it_is_seen() -> None:
         await until(pilot, lambda: any(isinstance(message, Shown) for message in table.heard))
 
 
-async def test_who_watches_may_sit_down_and_keeps_the_way_back(server: Served, tmp_path: Path) -> None:
+async def test_who_watches_may_sit_down_and_keeps_the_way_back(jacks_soon: Served, tmp_path: Path) -> None:
     """R27."""
     file = tmp_path / "terminal.json"
-    async with company(server.url, "Ann") as (ann,):
-        app = Slapjack(server.url, ann.table.code, "Robin", watch=True, file=file)
+    async with company(jacks_soon.url, "Ann") as (ann,):
+        app = Slapjack(jacks_soon.url, ann.table.code, "Robin", watch=True, file=file)
         async with app.run_test(size=SIZE) as pilot:
             await until(pilot, lambda: isinstance(app.screen, Table) and app.screen.seen.table)
             assert kept.read(file).keys == {}
@@ -667,8 +661,8 @@ async def test_who_watches_may_sit_down_and_keeps_the_way_back(server: Served, t
         assert [seat.name for seat in ann.table.seats] == ["Ann", "Robin"]
 
 
-async def test_the_leaderboard(server: Served) -> None:
-    app = Slapjack(server.url, name="Robin")
+async def test_the_leaderboard(jacks_soon: Served) -> None:
+    app = Slapjack(jacks_soon.url, name="Robin")
     async with app.run_test(size=SIZE) as pilot:
         await reads(pilot, "Your name")
         await pilot.click("#leaderboard")
@@ -678,17 +672,20 @@ async def test_the_leaderboard(server: Served) -> None:
         await until(pilot, lambda: isinstance(app.screen, Home))
 
 
-async def test_a_game_to_its_end_and_the_next(server: Served) -> None:
+async def test_a_game_to_its_end_and_the_next(jacks_soon: Served) -> None:
     """Two in terminals and a bot: the win score stands on the screen between games (R28)."""
     quick = Policy("for tests", 200, 10, turn_ms=180)
 
     def plays(player: Player) -> asyncio.Task[None]:
         return asyncio.create_task(play(player, Mind(quick, Random(1))))
 
-    async with company(server.url, "Ann") as (ann,):
+    async with company(jacks_soon.url, "Ann") as (ann,):
         ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 1)))
-        app = Slapjack(server.url, ann.table.code, "Robin")
-        async with app.run_test(size=SIZE) as pilot, connect(server.url, ann.table.code, name="Tv", watch=True) as tv:
+        app = Slapjack(jacks_soon.url, ann.table.code, "Robin")
+        async with (
+            app.run_test(size=SIZE) as pilot,
+            connect(jacks_soon.url, ann.table.code, name="Tv", watch=True) as tv,
+        ):
             await ann.until(lambda p: len(p.table.seats) == 2)
             playing = plays(ann)
             ann.start()

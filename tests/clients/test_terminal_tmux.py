@@ -14,17 +14,11 @@ from clients.sdk import Player, connect, create_table
 from engine.rules import Rules
 from server.protocol import Remove, SetRules, Stage
 from tests.clients.jacks_soon import EARLY
-from tests.support.serving import ROOT, Served, served
+from tests.support.serving import ROOT, Served
 from tests.support.terminal import Tmux
 
 OUTPUT = ROOT / "test-output" / "terminal"
 HOSTILE = "Eve \x1b[2J\x1b]0;owned\x07[red]"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("jacks_soon"), module="tests.clients.jacks_soon") as running:
-        yield running
 
 
 @pytest.fixture
@@ -34,12 +28,12 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
     terminal.ask("kill-server")
 
 
-async def test_a_game_in_a_terminal(server: Served, tmux: Tmux) -> None:
+async def test_a_game_in_a_terminal(jacks_soon: Served, tmux: Tmux) -> None:
     """Joins by the link, turns with Enter, slaps with Space, is removed: a line, and exit code 1."""
-    code = await create_table(server.url)
-    async with connect(server.url, code, name=HOSTILE) as eve:
+    code = await create_table(jacks_soon.url)
+    async with connect(jacks_soon.url, code, name=HOSTILE) as eve:
         eve.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 1)))
-        tmux.run("play", f"{server.url}/t/{code}", "--name", "Robin", "--guest")
+        tmux.run("play", f"{jacks_soon.url}/t/{code}", "--name", "Robin", "--guest")
         await eve.until(lambda p: len(p.table.seats) == 2)
         # In threads, so that the client here goes on answering its pings.
         assert "Eve [2J]0;owned[red]" in await asyncio.to_thread(tmux.reads, "starts the game.")
@@ -81,19 +75,19 @@ def _has_turned(cards: int, player: Player) -> bool:
     ],
 )
 def test_what_cannot_be_played_is_said_in_a_line(
-    server: Served, tmp_path: Path, columns: int, lines: int, words: tuple[str, ...], line: str
+    jacks_soon: Served, tmp_path: Path, columns: int, lines: int, words: tuple[str, ...], line: str
 ) -> None:
     terminal = Tmux(tmp_path, columns, lines)
     try:
-        terminal.run(*words, "--guest", "--server", server.url)
+        terminal.run(*words, "--guest", "--server", jacks_soon.url)
         screen = terminal.reads("exit=1")
         assert line in screen.replace("\n", "")
     finally:
         terminal.ask("kill-server")
 
 
-def test_q_ends_it_in_peace(server: Served, tmux: Tmux) -> None:
-    tmux.run("play", "--guest", "--server", server.url)
+def test_q_ends_it_in_peace(jacks_soon: Served, tmux: Tmux) -> None:
+    tmux.run("play", "--guest", "--server", jacks_soon.url)
     tmux.reads("Your name")
     tmux.keep(OUTPUT / "home.ansi")
     tmux.press("C-c")
