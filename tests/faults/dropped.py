@@ -15,7 +15,7 @@ from server.store.embedded import running
 from server.store.redis import RedisStore
 from tests.faults.figure import Figure
 from tests.faults.playing import Tables, differences, is_host, playing
-from tests.support.serving import TIMEOUT_S, Served
+from tests.support.serving import TIMEOUT_S, Served, served
 
 
 class Proxy:
@@ -123,11 +123,7 @@ def _seen(player: Player) -> object:
 
 def row(folder: Path, full: bool) -> Figure:
     """A real server behind a proxy that cuts."""
-    server = Served(folder, module="server")
-    server.start()
-    try:
+    with served(folder, module="server") as server:
         url = running(folder / "data")
         assert url is not None
         return asyncio.run(dropped(server, url, *((40, 10_000) if full else (3, 30))))
-    finally:
-        server.stop()

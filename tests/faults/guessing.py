@@ -12,7 +12,7 @@ from clients.sdk import connect, create_table
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, Join, Update
 from tests.faults.figure import Figure, both
 from tests.faults.wire import Closed, dial
-from tests.support.serving import Served
+from tests.support.serving import Served, served
 
 A_MINUTE = 10
 A_SECOND = 10
@@ -137,11 +137,7 @@ async def from_many(server: Served, addresses: int, for_s: float) -> Figure:
 
 def row(folder: Path, full: bool) -> Figure:
     """With the limits as they are when nobody sets them."""
-    server = Served(folder, module="server", **DEFAULTS)
-    server.start()
-    try:
+    with served(folder, module="server", **DEFAULTS) as server:
         one = asyncio.run(from_one(server, 65 if full else 2))
         many = asyncio.run(from_many(server, *((50, 20) if full else (20, 2))))
-    finally:
-        server.stop()
     return both([one, many])

@@ -44,7 +44,7 @@ from server.store.redis import RedisStore
 from tests.faults.figure import Figure, both
 from tests.faults.wire import BINARY, CLOSE, PING, PONG, TEXT, Wire, dial, framed
 from tests.server.test_simulation import TABLES, Company
-from tests.support.serving import TIMEOUT_S, Served
+from tests.support.serving import TIMEOUT_S, Served, served
 
 CARD = re.compile(r"[A23456789TJQK][SHDC]")
 RULES = Rules(min_show_ms=300)
@@ -297,13 +297,9 @@ def secrets_of(entries: list[Any]) -> list[bytes]:
 
 def row(folder: Path, full: bool) -> Figure:
     """The twins, and what was recorded."""
-    server = Served(folder, module="server")
-    server.start()
-    try:
+    with served(folder, module="server") as server:
         url = running(folder / "data")
         assert url is not None
         figures = [twins(*((60, 3) if full else (3, 5)))]
         figures.append(asyncio.run(recorded(server, url, 52 if full else 6)))
-    finally:
-        server.stop()
     return both(figures)

@@ -11,7 +11,7 @@ from server.protocol import Join, write
 from tests.faults.figure import Figure
 from tests.faults.readers import memory_bytes
 from tests.faults.wire import BINARY, FIN, PING, PONG, framed, upgrade
-from tests.support.serving import TIMEOUT_S, Served
+from tests.support.serving import TIMEOUT_S, Served, served
 
 MOST_BYTES = 32 * 1024
 AT_A_TABLE = 100
@@ -109,9 +109,5 @@ def row(folder: Path, full: bool) -> Figure:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     sockets = min(5_000, (hard if hard != resource.RLIM_INFINITY else 10**6) - SPARE_FILES) if full else 200
-    server = Served(folder, module="server", SLAPJACK_MAX_CONNECTIONS="6000")
-    server.start()
-    try:
+    with served(folder, module="server", SLAPJACK_MAX_CONNECTIONS="6000") as server:
         return asyncio.run(listening(server, sockets, *((40.0, MOST_BYTES) if full else (4.0, 2 * MOST_BYTES))))
-    finally:
-        server.stop()

@@ -19,7 +19,7 @@ from server.store.redis import RedisStore
 from tests.contracts.servers import RedisServer
 from tests.faults.figure import Figure, both, p99
 from tests.faults.playing import differences, playing
-from tests.support.serving import ROOMY, Served
+from tests.support.serving import ROOMY, Served, served
 from tools.cluster import Cluster
 
 RESUMES_S = 5.0
@@ -110,25 +110,19 @@ def store_row(folder: Path, full: bool) -> Figure:
     ways: tuple[Fsync, ...] = ("everysec", "always")
     for fsync in ways:
         (place := folder / f"own-{fsync}").mkdir()
-        server = Served(place, module="server", SLAPJACK_FSYNC=fsync)
-        server.start()
-        try:
+        with served(place, module="server", SLAPJACK_FSYNC=fsync) as server:
             url = running(place / "data")
             assert url is not None
             figure, _ = asyncio.run(store_killed(server, url, lambda: None, *size))
-        finally:
-            server.stop()
         figures.append(Figure(figure.kept, f"own server, {fsync}: {figure.text}"))
         if fsync == "everysec" and not full:
             continue  # this way a Redis may acknowledge what it has not written, while the disk is slow
         (place := folder / f"redis-{fsync}").mkdir()
         store = RedisServer(place, fsync)
-        server = Served(place, store.url, module="server")
-        server.start()
         try:
-            figure, held_on = asyncio.run(store_killed(server, store.url, store.recover, *size))
+            with served(place, store.url, module="server") as server:
+                figure, held_on = asyncio.run(store_killed(server, store.url, store.recover, *size))
         finally:
-            server.stop()
             store.stop()
         # Our own comes back before some tables have noticed; this one was away for long enough.
         figures.append(Figure(figure.kept and held_on == size[0], f"redis-server, {fsync}: {figure.text}"))

@@ -12,7 +12,7 @@ from server.protocol import Join, Sync, Synced, Welcome
 from tests.faults.figure import Figure, p99
 from tests.faults.playing import playing
 from tests.faults.wire import PING, PONG, Wire, dial, framed
-from tests.support.serving import Served
+from tests.support.serving import Served, served
 
 GROWS_MS = 5.0
 FREED_S = 15.0
@@ -150,13 +150,9 @@ def row(folder: Path, full: bool) -> Figure:
 
     The short form is not held to milliseconds, and leaves the end of the silence to tests/server/test_room.py.
     """
-    server = Served(folder, module="server")
-    server.start()
-    try:
+    with served(folder, module="server") as server:
         for _ in range(TRIES):
             figure = asyncio.run(stopped(server, *((50, 12.0, GROWS_MS, FREED_S) if full else (2, 1.0, 1_000.0, 2.0))))
             if figure.kept:
                 break
-    finally:
-        server.stop()
     return figure

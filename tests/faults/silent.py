@@ -11,7 +11,7 @@ from clients.sdk import create_table
 from server.protocol import Join, Welcome
 from tests.faults.figure import Figure, p99
 from tests.faults.wire import Wire, call, dial
-from tests.support.serving import Served
+from tests.support.serving import Served, served
 
 JOINS_MS = 200.0
 GONE_S = 10.0
@@ -92,13 +92,9 @@ def row(folder: Path, full: bool) -> Figure:
     The short form is not held to milliseconds, and has a server with less patience.
     """
     settings = {} if full else {"SLAPJACK_JOIN_TIMEOUT_S": "2"}
-    server = Served(folder, module="server", **settings)
-    server.start()
-    try:
+    with served(folder, module="server", **settings) as server:
         for _ in range(TRIES):
             figure = asyncio.run(besieged(server, *((2_000, 1_000, JOINS_MS) if full else (100, 50, 10 * JOINS_MS))))
             if figure.kept:
                 break
-    finally:
-        server.stop()
     return figure

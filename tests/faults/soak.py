@@ -25,7 +25,7 @@ from tests.faults.guessing import statuses
 from tests.faults.playing import play_on, start_on
 from tests.faults.readers import memory_bytes
 from tests.faults.wire import call, dial
-from tests.support.serving import ROOT, Served, wait_for
+from tests.support.serving import ROOT, Served, served, wait_for
 
 MOST_GROWTH_MIB = 1.0
 WARMING_MIB = 8.0
@@ -150,12 +150,8 @@ def in_all(samples: list[Sample], most_mib: float = MOST_GROWTH_MIB) -> Figure:
 
 def soak(folder: Path, tables: int, waves: int, wave_s: float, quiet_s: float = QUIET_S) -> list[Sample]:
     """A server of its own."""
-    server = Served(folder, module="tests.faults.soaked", SLAPJACK_JOIN_TIMEOUT_S=str(PATIENCE_S))
-    server.start()
-    try:
+    with served(folder, module="tests.faults.soaked", SLAPJACK_JOIN_TIMEOUT_S=str(PATIENCE_S)) as server:
         return asyncio.run(soaked(server, tables, waves, wave_s, quiet_s))
-    finally:
-        server.stop()
 
 
 def row(folder: Path, full: bool) -> Figure:

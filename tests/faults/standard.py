@@ -17,7 +17,7 @@ from clients.sdk import create_table
 from server.protocol import JSON_SUBPROTOCOL, Closing, Sync, Synced, read_from_server, write
 from tests.faults.figure import Figure
 from tests.faults.wire import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Wire, call, dial, framed, upgrade
-from tests.support.serving import Served
+from tests.support.serving import Served, served
 
 PROTOCOL_ERROR, BAD_TEXT, TOO_BIG = 1002, 1007, 1009
 ANSWERED = "answered"
@@ -233,9 +233,5 @@ async def held_to(server: Served) -> Figure:
 
 def row(folder: Path, full: bool) -> Figure:
     """The same in both forms: it takes a second."""
-    server = Served(folder, module="server")
-    server.start()
-    try:
+    with served(folder, module="server") as server:
         return asyncio.run(held_to(server))
-    finally:
-        server.stop()

@@ -24,7 +24,7 @@ from tests.clients.test_terminal_pictures import ONE, ZERO, parts, seen
 from tests.faults.figure import Figure, both
 from tests.faults.wire import dial
 from tests.support.company import caught_up, company
-from tests.support.serving import Served
+from tests.support.serving import Served, served
 from tests.support.tables import a_game, a_seat
 
 ORIGINS = (
@@ -325,11 +325,7 @@ def named(server: Served, *, in_a_browser: bool) -> Figure:
 
 def row(folder: Path, full: bool) -> Figure:
     """The short form leaves the browser to tests/browser."""
-    server = Served(folder, module="server", SLAPJACK_ASKS_PER_MINUTE="100000")
-    server.start()
-    try:
+    with served(folder, module="server", SLAPJACK_ASKS_PER_MINUTE="100000") as server:
         figures = [asyncio.run(foreign(server)), asyncio.run(impersonated(server, folder))]
         figures.append(named(server, in_a_browser=full))
-    finally:
-        server.stop()
     return both(figures)
