@@ -124,19 +124,22 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def _must_have_terminal() -> None:
+    """Raises `Trouble` where a table cannot be drawn."""
+    if find_spec("textual") is None:
+        raise Trouble("playing in a terminal needs Textual: pip install 'slapjack[terminal]'")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Trouble("a table needs a terminal, and this is none")
+    if os.environ.get("TERM", "dumb") == "dumb":
+        raise Trouble("a table needs a terminal that is drawn on, and TERM says that this one is not")
+    columns, lines = shutil.get_terminal_size()
+    if columns < SMALLEST[0] or lines < SMALLEST[1]:
+        raise Trouble(f"a table needs a terminal of {SMALLEST[0]}×{SMALLEST[1]}, and this one has {columns}×{lines}")
+
+
 def _play(commands: Commands) -> None:
     def run(told: argparse.Namespace) -> int:
-        if find_spec("textual") is None:
-            raise Trouble("playing in a terminal needs Textual: pip install 'slapjack[terminal]'")
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise Trouble("a table needs a terminal, and this is none")
-        if os.environ.get("TERM", "dumb") == "dumb":
-            raise Trouble("a table needs a terminal that is drawn on, and TERM says that this one is not")
-        columns, lines = shutil.get_terminal_size()
-        if columns < SMALLEST[0] or lines < SMALLEST[1]:
-            raise Trouble(
-                f"a table needs a terminal of {SMALLEST[0]}×{SMALLEST[1]}, and this one has {columns}×{lines}"
-            )
+        _must_have_terminal()
         from clients.terminal.app import Slapjack
         from clients.terminal.kept import file_for
 
