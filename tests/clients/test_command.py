@@ -17,18 +17,17 @@ from clients.sdk import connect, create_table
 from server.protocol import AddComputer, Closing, Lock
 from tests.clients import scripted
 from tests.support.company import company
-from tests.support.serving import ROOT, TIMEOUT_S, Served
+from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, Served
 
 COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "doctor"]
 
 
 def run(*words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
     """The command as a process that has no terminal."""
-    plain = {name: text for name, text in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))}
     return subprocess.run(
         [sys.executable, "-m", "clients.command", *words],
         cwd=ROOT,
-        env={**plain, **environ},
+        env={**PLAIN, **environ},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -1,7 +1,6 @@
 """`slapjack export`, `import` and `verdicts` as a person types them, with the server running and without."""
 
 import asyncio
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
@@ -16,7 +15,7 @@ from server.store.port import Change, TableRecord
 from server.store.redis import RedisStore
 from tests.server.test_verdicts import contested
 from tests.server.world import CODE, Table
-from tests.support.serving import ROOT, TIMEOUT_S, Served, served
+from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, Served, served
 
 
 @pytest.fixture
@@ -51,11 +50,10 @@ async def kept(store: RedisStore, journal: list[bytes]) -> None:
 
 def slapjack(data: Path, *arguments: str | Path, **settings: str) -> tuple[int, str, str]:
     """Types a command; gives how it ended, and what it said on the one stream and the other."""
-    plain = {name: text for name, text in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))}
     ended = subprocess.run(
         [sys.executable, "-m", "server", *map(str, arguments)],
         cwd=ROOT,
-        env={**plain, "SLAPJACK_DATA": str(data), **settings},
+        env={**PLAIN, "SLAPJACK_DATA": str(data), **settings},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

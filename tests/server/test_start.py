@@ -23,13 +23,12 @@ from server.lan import invite_origin, lan_address
 from server.store.embedded import EmbeddedStore
 from tests.contracts.servers import RedisServer
 from tests.support import serving
-from tests.support.serving import ROOT, TIMEOUT_S, wait_for
+from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, wait_for
 
 
 def environ(folder: Path, **settings: str) -> dict[str, str]:
     """An environment for a server of its own."""
-    plain = {name: text for name, text in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))}
-    return {**plain, "SLAPJACK_PORT": "0", "SLAPJACK_DATA": str(folder / "data"), **settings}
+    return {**PLAIN, "SLAPJACK_PORT": "0", "SLAPJACK_DATA": str(folder / "data"), **settings}
 
 
 def start_in_vain(folder: Path, *arguments: str, **settings: str) -> tuple[int, str]:

@@ -14,6 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 30.0
 
+PLAIN = {name: text for name, text in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))}
+"""The environment without settings: those of a test are its own."""
+
 ROOMY = {
     "SLAPJACK_TABLES_PER_MINUTE": "100000",
     "SLAPJACK_TABLES_PER_S": "100000",
@@ -45,7 +48,7 @@ class Served:
         self._log = folder / "server.log"
         self._port = 0
         self._environ = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("SLAPJACK_", "REDIS_"))},
+            **PLAIN,
             **ROOMY,
             "SLAPJACK_DATA": str(folder / "data"),
             "REDIS_URL": redis_url,
