@@ -52,15 +52,13 @@ async def look_at_store(settings: Settings) -> Finding:
     url = settings.redis_url or running(settings.data)
     if not url:
         return _own_store(settings.data)
-    async with RedisStore(url) as store:
-        try:
+    try:
+        async with RedisStore(url) as store:
             await store.ping()
             kept = await store.line.answer(store.line.redis.config_get("appendonly"), "CONFIG")
-        except StoreDown as wrong:
-            return Finding(
-                False, "store", str(wrong), "start it, or correct REDIS_URL; unset, the server brings its own"
-            )
-        where = store.line.where if settings.redis_url else f"the server's own, in {settings.data}; it is running"
+    except StoreDown as wrong:
+        return Finding(False, "store", str(wrong), "start it, or correct REDIS_URL; unset, the server brings its own")
+    where = store.line.where if settings.redis_url else f"the server's own, in {settings.data}; it is running"
     if settings.redis_url and kept.get("appendonly", kept.get(b"appendonly")) not in ("yes", b"yes"):
         return Finding(None, "store", f"{where} answers, but forgets all when it ends", "set `appendonly yes` there")
     return Finding(True, "store", where)

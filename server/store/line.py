@@ -46,15 +46,19 @@ Script = Callable[[Sequence[str] | Sequence[bytes], Sequence[bytes | str | int]]
 class Line:
     """Connections to the server at `url` (`redis://`, `rediss://` or `unix://`), made when first used.
 
-    `now_s` is the wall clock in whole seconds since 1970; without one it is the server's own.
+    `now_s` is the wall clock in whole seconds since 1970; without one it is the server's own. Raises `StoreDown` for an
+    address with options that there are not.
     """
 
     def __init__(self, url: str, now_s: Callable[[], int] | None = None) -> None:
         parts = urlsplit(url)
         self.where = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
         self._now_s = now_s
-        self.redis = _connected(url, MAX_CONNECTIONS, ANSWER_TIMEOUT_S)
-        self._batched = _connected(url, BATCHES, None)
+        try:
+            self.redis = _connected(url, MAX_CONNECTIONS, ANSWER_TIMEOUT_S)
+            self._batched = _connected(url, BATCHES, None)
+        except (TypeError, ValueError) as wrong:  # what stands behind a ? in the address is the client library's
+            raise StoreDown(f"the store at {self.where} cannot be asked: {wrong}") from None
         self._free: list[AbstractConnection] = []
         self._scripts: list[bytes] = []
         self._next_s = 0.0
@@ -235,6 +239,7 @@ def _connected(url: str, connections: int, answer_timeout_s: float | None) -> "R
         # While it listens for these it hands out connections that the server has closed.
         maint_notifications_config=MaintNotificationsConfig(enabled=False),
     )
+    pool.make_connection()  # type: ignore[no-untyped-call]  # opens nothing yet, and refuses what it does not know
     return Redis.from_pool(pool)
 
 

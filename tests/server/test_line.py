@@ -8,6 +8,7 @@ import pytest
 from redis.exceptions import RedisError
 
 from server.store.line import BATCHES, Command, Line
+from server.store.port import StoreDown
 
 
 @pytest.mark.parametrize("steps", range(6))
@@ -56,6 +57,12 @@ async def test_what_is_asked_within_a_tick_goes_out_together_unless_it_was_quiet
     assert sum(sizes) == 50
     assert (len([size for size in sizes if size]) < 50) is together
     await line.close()
+
+
+@pytest.mark.parametrize("option", ["socket_timeout=soon", "what=ever"])
+def test_an_address_with_options_that_there_are_not_is_refused_in_words(option: str) -> None:
+    with pytest.raises(StoreDown, match=r"the store at redis://unused cannot be asked: .*'(socket_timeout|what)'"):
+        Line(f"redis://:secret@unused?{option}")
 
 
 async def test_whoever_waits_for_the_moment_is_told_when_the_line_is_closed() -> None:
