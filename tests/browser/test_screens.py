@@ -38,6 +38,9 @@ OUTSIDE = """() => {
         .filter(shown)
         .filter(element => element.scrollWidth > element.clientWidth + 1)
         .map(element => `${element.textContent.trim().slice(0, 30)} is cut off`);
+    const tiny = [...document.querySelectorAll("[data-testid=pile]")]
+        .filter(element => element.getBoundingClientRect().height < 80)
+        .map(() => "the card is too small to know");
     const unseen = [...document.querySelectorAll("[data-testid=dealer], button.own, .target, .call")]
         .filter(element => {
             const { top, bottom, height } = element.getBoundingClientRect();
@@ -51,7 +54,7 @@ OUTSIDE = """() => {
             return top < 0 || left < 0 || bottom > innerHeight || right > innerWidth;
         })
         .map(element => `${element.textContent.trim().slice(0, 30)} is off the screen`);
-    return [...wide, ...small, ...cut, ...unseen, ...off];
+    return [...wide, ...small, ...cut, ...tiny, ...unseen, ...off];
 }"""
 
 
@@ -97,7 +100,18 @@ def test_a_screen_fits_every_phone_and_has_nothing_that_axe_would_mend(context: 
 
 
 TWICE = {"webkit": {"webprefs": {"default_font_size": 32}}}
-READ = ("home", "join", "lobby-host", "lobby-switches", "lobby-claimed", "your-turn", "photo-finish", "shout", "judge")
+READ = (
+    "home",
+    "join",
+    "lobby-host",
+    "lobby-switches",
+    "lobby-claimed",
+    "your-turn",
+    "photo-finish",
+    "shout",
+    "calm",
+    "judge",
+)
 
 
 @pytest.mark.timeout(90)
