@@ -37,7 +37,6 @@ from engine.game import (
 from engine.rules import Rules
 from server.host import taken_up
 from server.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
-from server.play import FIRST_CARD_US
 from server.protocol import (
     DoCall,
     DoCarryOn,
@@ -519,7 +518,3 @@ class Table:
                 return f"{name(seat)} lets card {nth} pass"
             case GameOver(winners, end):
                 return f"over, {end}: {' and '.join(name(winner) for winner in winners)}"
-
-
-FIRST_MS = FIRST_CARD_US // MS
-"""When the first card can be shown."""
