@@ -22,7 +22,6 @@ from server.mail import (
     Effect,
     Forgotten,
     Gone,
-    HangUp,
     Input,
     Keep,
     Ping,
@@ -303,23 +302,22 @@ class Mailbox:
         if self._late():
             return
         for number, effect in enumerate(effects):
-            match effect:
-                case Tell(conns, message, send_at_us):
-                    frame = frame_of(write(message))
-                    show_at_us = message.show_at_us if send_at_us and isinstance(message, Update) else 0
-                    for conn, due_us in zip(conns, send_at_us or (0,) * len(conns), strict=True):
-                        self._send(conn, frame, due_us, show_at_us)
-                case Ping(conns):
-                    for conn in conns:
-                        if (phone := self._phones.get(conn)) is not None:
-                            phone.ping()
-                case HangUp(conn, code, reason):
-                    self._send_all_held(conn)
-                    if (phone := self._phones.pop(conn, None)) is not None:
-                        phone.hang_up(code, reason)
-                case Keep(change):
-                    self._keeping = self._loop.create_task(self._keep_first(change, effects[number + 1 :]))
-                    return
+            if isinstance(effect, Tell):
+                frame, message = frame_of(write(effect.message)), effect.message
+                show_at_us = message.show_at_us if effect.send_at_us and isinstance(message, Update) else 0
+                for conn, due_us in zip(effect.conns, effect.send_at_us or (0,) * len(effect.conns), strict=True):
+                    self._send(conn, frame, due_us, show_at_us)
+            elif isinstance(effect, Ping):
+                for conn in effect.conns:
+                    if (phone := self._phones.get(conn)) is not None:
+                        phone.ping()
+            elif isinstance(effect, Keep):
+                self._keeping = self._loop.create_task(self._keep_first(effect.change, effects[number + 1 :]))
+                return
+            else:
+                self._send_all_held(effect.conn)
+                if (phone := self._phones.pop(effect.conn, None)) is not None:
+                    phone.hang_up(effect.code, effect.reason)
 
     async def _keep_first(self, change: Change, effects: Sequence[Effect]) -> None:
         """Keeps a change, then carries out what follows from it and all that has come meanwhile."""

@@ -24,6 +24,9 @@ class Path(Value):
     fields. `smooth_us` and `spread_us` follow the usual round trip and how much it varies (RFC 6298, section 2).
     `answered_us` is when the last ping that came back had been sent.
     `kernel_rtt_us` is the lowest round trip that the kernel saw, where its peer is the phone itself.
+    `rtt_us` is the lowest recent round trip, None while no ping has come back; `usual_us` how long a card usually takes
+    to get there: half of a round trip that not many exceed. More would let a phone hold cards early, which a cheat
+    could look at; less would show them late.
     """
 
     lows: tuple[RoundTrip, ...] = ()
@@ -31,28 +34,19 @@ class Path(Value):
     spread_us: int = 0
     answered_us: int | None = None
     kernel_rtt_us: int | None = None
+    rtt_us: int | None = None
+    usual_us: int = 0
 
     def ponged(self, sent_us: int, at_us: int, kernel_rtt_us: int | None = None) -> "Path":
         """The path after the pong for the ping sent at `sent_us` came at `at_us`, and what the kernel says by then."""
         rtt_us = max(0, at_us - sent_us)
         since_us = at_us - LOWEST_OF_US
         lows = [low for low in self.lows if low.rtt_us < rtt_us and low.at_us > since_us]
+        lows.append(RoundTrip(rtt_us, at_us))
         if self.lows:
             spread_us = self.spread_us + (abs(rtt_us - self.smooth_us) - self.spread_us) // 4
             smooth_us = self.smooth_us + (rtt_us - self.smooth_us) // 8
         else:
             smooth_us, spread_us = rtt_us, rtt_us // 2
-        return Path((*lows, RoundTrip(rtt_us, at_us)), smooth_us, spread_us, sent_us, kernel_rtt_us)
-
-    @property
-    def rtt_us(self) -> int | None:
-        """The lowest recent round trip, None while no ping has come back."""
-        return self.lows[0].rtt_us if self.lows else None
-
-    @property
-    def usual_us(self) -> int:
-        """How long a card usually takes to get there: half of a round trip that not many exceed.
-
-        More would let a phone hold cards early, which a cheat could look at; less would show them late.
-        """
-        return (self.smooth_us + self.spread_us) // 2
+        usual_us = (smooth_us + spread_us) // 2
+        return Path(tuple(lows), smooth_us, spread_us, sent_us, kernel_rtt_us, lows[0].rtt_us, usual_us)

@@ -187,7 +187,7 @@ class Play:
             # Its moment is not before the card on top has had its time (R3a), and it has no handicap (R32).
             moment_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
             cover = msgspec.structs.replace(cover, accepted_us=moment_us, handicap_us=0)
-            self.contest = self.contest.hear(cover, at_us)
+            self.contest = self._marked(self.contest).hear(cover, at_us)
             self._close_if_due(at_us)
         else:
             self.timers["held", seat, nth] = self._moment_us(at_us)
@@ -216,7 +216,7 @@ class Play:
                     return Refusal(Reason.PILE_GONE, "R7f")
                 if any(e.seat == seat and not e.cover for e in self._evidence):
                     return None
-                self.contest = self.contest.hear(self._weigh(seat, reaction_us, at_us), at_us)
+                self.contest = self._marked(self.contest).hear(self._weigh(seat, reaction_us, at_us), at_us)
                 if move.called or not self.rules.call:
                     self.contest = self.contest.hear_call(seat)
                 self._close_if_due(at_us)
@@ -413,7 +413,7 @@ class Play:
 
     def _lead_us(self) -> int:
         """How far ahead a card must be sent for the slowest present phone to show it in time."""
-        usual_us = max((player.path.usual_us for player in self.players if player.connected), default=0)
+        usual_us = max([player.path.usual_us for player in self.players if player.connected], default=0)
         return min(LEAD_CAP_US, usual_us + LEAD_MARGIN_US)
 
     def _turn_if_due(self, seat: Seat, nth: int, at_us: int) -> None:
@@ -588,15 +588,27 @@ class Play:
         if show_at_us == self.shown_us and late_us > 0:
             self._held_up[seat] = late_us
 
-    def ponged(self, seat: Seat, at_us: int) -> None:
-        """A ping came back: the seat's path is known up to its sending, and nothing earlier can come from there."""
-        contest, path = self.contest, self.players[seat].path
-        if contest is None or path.rtt_us is None or path.answered_us is None:
-            return
-        mark_us = self._mark_us(seat, path.rtt_us, path.answered_us)
-        self.contest = contest.hear_mark(seat, mark_us + self.players[seat].handicap_ms * 1000)
-        if contest.heard:
-            self._close_if_due(at_us)
+    def ponged(self, seat: Seat, at_us: int) -> bool:
+        """A ping came back: nothing earlier can come from there. False where nobody waits for that."""
+        if self.contest is None or not self.contest.heard:
+            return False
+        self.contest = self._hear_mark(self.contest, seat)
+        self._close_if_due(at_us)
+        return True
+
+    def _marked(self, contest: judge.Contest) -> judge.Contest:
+        """The contest with the watermarks of its rivals as they stand, which it needs from its first hand on."""
+        if not contest.heard:
+            for seat in contest.rivals - contest.local:
+                contest = self._hear_mark(contest, seat)
+        return contest
+
+    def _hear_mark(self, contest: judge.Contest, seat: Seat) -> judge.Contest:
+        player = self.players[seat]
+        rtt_us, answered_us = player.path.rtt_us, player.path.answered_us
+        if rtt_us is None or answered_us is None:
+            return contest
+        return contest.hear_mark(seat, self._mark_us(seat, rtt_us, answered_us) + player.handicap_ms * 1000)
 
     def _mark_us(self, seat: Seat, rtt_us: int, answered_us: int) -> int:
         held_up_us, late_us = self._held_up.get(seat, 0), self._late.get(seat)
