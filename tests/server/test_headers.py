@@ -1,5 +1,9 @@
 """What every answer says beside what was asked: nothing from elsewhere runs on the page, frames it or reads it."""
 
+import gzip
+from pathlib import Path
+from types import SimpleNamespace
+
 import httpx
 import pytest
 
@@ -66,6 +70,30 @@ def test_no_script_but_our_own() -> None:
     assert allowed["frame-ancestors"] == allowed["base-uri"] == allowed["form-action"] == "'none'"
     assert "*" not in policy
     assert "unsafe-eval" not in policy
+
+
+async def test_a_part_of_the_page_is_packed_once_for_all_who_take_it_packed(
+    web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.app.PAGE", tmp_path)
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "index-1.js").write_text("slap();" * 1_000)
+    packed: list[bytes] = []
+
+    def pack(plain: bytes) -> bytes:
+        packed.append(plain)
+        return gzip.compress(plain)
+
+    monkeypatch.setattr("server.app.gzip", SimpleNamespace(compress=pack))
+    async with web.browser() as browser:
+        for accepted, encoding in (("gzip", "gzip"), ("identity", None), ("br, gzip", "gzip"), ("gzip", "gzip")):
+            answer = await browser.get("/assets/index-1.js", headers={"accept-encoding": accepted})
+            assert (answer.status_code, answer.text) == (200, "slap();" * 1_000)
+            assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+            assert answer.headers.get("content-encoding") == encoding
+            assert answer.headers["vary"] == "accept-encoding"
+            assert "immutable" in answer.headers["cache-control"]
+    assert len(packed) == 1
 
 
 async def test_whoever_came_by_https_never_comes_without(web: Web) -> None:
