@@ -179,8 +179,10 @@ def _page(settings: Settings) -> list[BaseRoute]:
 
 
 class Parts(StaticFiles):
-    """The parts of the page, whose names change with what is in them. Each is packed once, and not whenever somebody
-    asks: that takes milliseconds, for which every table would wait."""
+    """The parts of the page, which may be kept for good: their names change with what is in them.
+
+    Each is packed once, and not whenever somebody asks: that takes milliseconds, for which every table would wait.
+    """
 
     def file_response(
         self, full_path: PathLike, stat_result: stat_result, scope: Scope, status_code: int = 200
@@ -192,6 +194,7 @@ class Parts(StaticFiles):
         else:
             answer = super().file_response(full_path, stat_result, scope, status_code)
         answer.headers["vary"] = "accept-encoding"
+        answer.headers["cache-control"] = "public, max-age=31536000, immutable"
         return answer
 
 
@@ -216,7 +219,7 @@ async def _bad_record(_: Request, bad: Exception) -> Response:
 
 
 class SecurityHeaders:
-    """Puts the content policy and its companions on every answer, and lets hashed assets be kept for good."""
+    """Puts the content policy and its companions on every answer."""
 
     def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
         self._app = app
@@ -231,8 +234,6 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *self._headers]
-                if scope["path"].startswith("/assets/") and message["status"] == 200:
-                    message["headers"].append((b"cache-control", b"public, max-age=31536000, immutable"))
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
