@@ -64,7 +64,7 @@ REFUSALS: Mapping[str, str] = {
     Why.NO_SUCH_SEAT: "That seat is gone.",
     Why.BAD_NAME: "Please pick another name: at least one letter, at most 20, and no < or >.",
     Why.BAD_RULES: "These rules do not go together.",
-    Why.PAUSED: "The game is paused.",
+    Why.PAUSED: "The table stood still: that did not count.",
     Why.NO_QUESTION: "That has been decided already.",
     Why.TOO_SOON: "One emoji at a time.",
     Why.REACTIONS_OFF: "Emoji are off at this table.",

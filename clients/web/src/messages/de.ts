@@ -483,7 +483,7 @@ export default {
     no_such_seat: "Diesen Platz gibt es nicht mehr.",
     bad_name: "Bitte wähl einen anderen Namen: mindestens ein Buchstabe, höchstens 20, kein < und kein >.",
     bad_rules: "Diese Regeln passen nicht zusammen.",
-    paused: "Das Spiel ist angehalten.",
+    paused: "Der Tisch stand still: Das zählte nicht.",
     no_question: "Das ist schon entschieden.",
     too_soon: "Ein Emoji nach dem anderen.",
     reactions_off: "An diesem Tisch gibt es keine Emojis.",

@@ -478,7 +478,7 @@ export const refusals: { readonly [reason in Why | Reason]: string } = {
   no_such_seat: "That seat is gone.",
   bad_name: "Please pick another name: at least one letter, at most 20, and no < or >.",
   bad_rules: "These rules do not go together.",
-  paused: "The game is paused.",
+  paused: "The table stood still: that did not count.",
   no_question: "That has been decided already.",
   too_soon: "One emoji at a time.",
   reactions_off: "Emoji are off at this table.",

@@ -482,7 +482,7 @@ export default {
     no_such_seat: "Ese sitio ya no está.",
     bad_name: "Elige otro nombre: al menos una letra, 20 como mucho, y sin < ni >.",
     bad_rules: "Estas reglas no van juntas.",
-    paused: "La partida está en pausa.",
+    paused: "La mesa estaba parada: eso no contó.",
     no_question: "Eso ya está decidido.",
     too_soon: "Los emojis, de uno en uno.",
     reactions_off: "En esta mesa no hay emojis.",

@@ -482,7 +482,7 @@ export default {
     no_such_seat: "Cette place n’est plus là.",
     bad_name: "Choisis un autre nom : au moins une lettre, 20 au plus, sans < ni >.",
     bad_rules: "Ces règles ne vont pas ensemble.",
-    paused: "La partie est en pause.",
+    paused: "La table était à l’arrêt : cela n’a pas compté.",
     no_question: "C’est déjà tranché.",
     too_soon: "Un emoji à la fois.",
     reactions_off: "Pas d’emojis à cette table.",
