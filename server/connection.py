@@ -4,7 +4,6 @@ The other place where asyncio lives. Decodes each frame once; knows nothing of w
 """
 
 import asyncio
-import hashlib
 import ipaddress
 import itertools
 import logging
@@ -14,11 +13,13 @@ from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
 from server import meters
-from server.host import SERVICE_RESTART, STOPS, Host, Mailbox, ServerFull, ServerStops
+from server.host import Host, ServerFull, ServerStops
 from server.http import key_of, right_origin
+from server.keys import hash_of
 from server.limits import AddressBuckets, Bucket, Count, Guesses
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
+from server.mailbox import SERVICE_RESTART, STOPS, Mailbox
 from server.ports import Clock
 from server.protocol import (
     JSON_SUBPROTOCOL,
@@ -83,7 +84,7 @@ class Door:
         key = key_of(asking)
         if not key or code is None:
             return False
-        person = await self._store.person_of(hashlib.sha256(key.encode()).hexdigest())
+        person = await self._store.person_of(hash_of(key))
         table = await self._store.load_table(code)
         return table is not None and (person in table.scores or any(seat.key_hash == person for seat in table.seats))
 
@@ -190,7 +191,7 @@ class Connection:
         self._direct = direct
         self._json = json
         self._asked_to_join = False
-        self._late = asyncio.get_running_loop().call_later(settings.join_timeout_s, self._expect_join)
+        self._patience = asyncio.get_running_loop().call_later(settings.join_timeout_s, self._expect_join)
 
     def receive(self, frame: bytes, arrived_us: int, text: bool) -> None:
         """Takes a frame that arrived at `arrived_us`: decodes it and drops it into the room's mailbox."""
@@ -222,14 +223,14 @@ class Connection:
 
     def end(self) -> None:
         """The socket is gone."""
-        self._late.cancel()
+        self._patience.cancel()
 
     def _expect_join(self) -> None:
         """The time to say who you are is over; whoever was refused has some more, to try again."""
         if not self._asked_to_join:
             self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody said who this is")
         elif not self._room.has_joined(self.id):
-            self._late = asyncio.get_running_loop().call_later(REFUSED_S, self._expect_guest)
+            self._patience = asyncio.get_running_loop().call_later(REFUSED_S, self._expect_guest)
 
     def _expect_guest(self) -> None:
         """So is that. Only who is at the table is asked whether they are there: others would keep it awake for ever."""

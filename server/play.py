@@ -322,6 +322,10 @@ class Play:
         self._plan(at_us)
         self._plan_contest()
 
+    def played_us(self, at_us: int) -> int:
+        """How long the game has been played, without the time in which the table stood still."""
+        return at_us - self._began_us
+
     @property
     def over(self) -> bool:
         """Whether the game has been won."""
@@ -450,7 +454,7 @@ class Play:
         self._moves += 1
         if verdict is not None:
             self.entries.append(Judged(verdict, tuple(self._evidence)))
-        self.entries.append(Moved(self.number, self._moves, move, chance, at_us - self._began_us))
+        self.entries.append(Moved(self.number, self._moves, move, chance, self.played_us(at_us)))
         if self.over:
             self._asked = self.question = None
         show_at_us = 0

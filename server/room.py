@@ -6,7 +6,6 @@ played.
 """
 
 import base64
-import hashlib
 from typing import assert_never
 
 import msgspec
@@ -17,6 +16,7 @@ from engine.table import deal
 from server.chair import REACT_EVERY_US, Chair, Guest
 from server.journal import AnyEntry, Dealt, Replayed, write_entry
 from server.judge import Evidence
+from server.keys import KEY, hash_of, new_key
 from server.mail import (
     ConnId,
     Effect,
@@ -102,7 +102,6 @@ SLEPT_US = 5_000_000
 SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
-MIN_KEY_LENGTH = 22
 TABLE_FULL = (Why.TABLE_FULL, "every seat at this table is taken")
 
 QUIET = (Sync, Shown, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
@@ -437,8 +436,8 @@ class Room:
                 HangUp(conn, Closing.WRONG_VERSION, "the page is older than the server: load it again")
             )
             return
-        key = join.key if len(join.key) >= MIN_KEY_LENGTH else _new_key(self._luck)
-        key_hash = person or hashlib.sha256(key.encode()).hexdigest()
+        key = join.key if KEY.fullmatch(join.key) else new_key(self._luck)
+        key_hash = person or hash_of(key)
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
         chair = None if join.watch else self._chair_of(key_hash)
         if chair is None:
@@ -1075,11 +1074,6 @@ class Room:
             latest_us = message.show_at_us - SEND_MARGIN_US
             send_at_us = tuple([max(self._now_us, latest_us - self.guests[conn].path.usual_us) for conn in conns])
         self._effects.append(Tell(conns, message, send_at_us))
-
-
-def _new_key(luck: Luck) -> str:
-    """A seat's secret: 192 bits of chance (a person's way back, so never in an address)."""
-    return base64.urlsafe_b64encode(luck.draw()[:24]).decode()
 
 
 def _new_seat_id(luck: Luck) -> SeatId:

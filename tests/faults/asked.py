@@ -24,8 +24,9 @@ from engine.game import Value
 from engine.rules import Rules
 from server.__main__ import RealClock, RealLuck
 from server.cluster import Node
-from server.host import Host, Mailbox, ServerStops
+from server.host import Host, ServerStops
 from server.mail import ConnId
+from server.mailbox import Mailbox
 from server.protocol import Sync
 from server.store.nodes import LEASE_MS
 from server.store.port import Elsewhere, StoreDown, TableRecord

@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 from websockets.asyncio.client import ClientConnection
 
 from engine.game import CardTurned, Value
-from server.host import SERVICE_RESTART
+from server.mailbox import SERVICE_RESTART
 from server.protocol import Join, Message, Sync, Synced, Update, Welcome, read_from_server, write
 from server.store.nodes import lease_key
 from server.store.redis import RedisStore, table_keys

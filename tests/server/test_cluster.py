@@ -8,20 +8,9 @@ import pytest
 
 from server.__main__ import STOP_TIMEOUT_S
 from server.cluster import BELIEVED_US, Node
-from server.host import (
-    FINISH_S,
-    HAND_OVER_S,
-    NEXT_S,
-    NOTICED_S,
-    SERVICE_RESTART,
-    SLEEP_AFTER_S,
-    STOPS,
-    Host,
-    Mailbox,
-    ServerFull,
-    ServerStops,
-)
+from server.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
 from server.link import frame_of
+from server.mailbox import FINISH_S, SERVICE_RESTART, SLEEP_AFTER_S, STOPS, Mailbox
 from server.protocol import Closing, HoldOn, Join, Lock, React, Sync, Update, write
 from server.store.line import ANSWER_TIMEOUT_S
 from server.store.nodes import LEASE_MS
@@ -35,7 +24,7 @@ LEASE_US = LEASE_MS * 1_000
 @pytest.fixture(autouse=True)
 def no_warnings() -> None:
     """What is warned of here is what is tried here."""
-    for name in ("slapjack.host", "slapjack.cluster"):
+    for name in ("slapjack.host", "slapjack.mailbox", "slapjack.cluster"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 

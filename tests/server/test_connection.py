@@ -6,9 +6,9 @@ from typing import cast
 import pytest
 
 from server.connection import REFUSED_S, Connection, JsonPhone, is_direct
-from server.host import Mailbox
 from server.link import LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
+from server.mailbox import Mailbox
 from server.protocol import Closing, Join, Lock, Sync, as_json, write
 from server.settings import Settings
 from tests.server.test_host import FakePhone, World, in_a_world, later

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from server.host import Mailbox
 from server.link import LinkProtocol
 from server.mail import Tell
+from server.mailbox import Mailbox
 from server.protocol import Message
 from server.room import Room
 from server.store.port import Change

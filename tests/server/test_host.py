@@ -11,8 +11,9 @@ import pytest
 
 from engine.cards import Chance
 from server import meters
-from server.host import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Host, Mailbox, ServerFull, new_code
+from server.host import Host, ServerFull, new_code
 from server.mail import ConnId
+from server.mailbox import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Mailbox
 from server.protocol import (
     CODE_LENGTH,
     CODE_SYMBOLS,
@@ -547,7 +548,7 @@ async def test_a_phone_that_has_stopped_reading_holds_nobody_up(world: World) ->
 
 @in_a_world
 async def test_a_room_that_fails_hangs_up_its_own_phones_and_starts_again_from_what_was_kept(world: World) -> None:
-    logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
+    logging.getLogger("slapjack.mailbox").setLevel(logging.CRITICAL)
     mailbox, (ann, ben) = await world.table("Ann", "Ben")
     _, (cid,) = await world.table("Cid")
     ann.say(Lock(True))
@@ -580,7 +581,7 @@ async def test_a_room_that_fails_hangs_up_its_own_phones_and_starts_again_from_w
 
 @in_a_world
 async def test_a_store_that_refuses_for_good_is_a_room_that_fails(world: World) -> None:
-    logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
+    logging.getLogger("slapjack.mailbox").setLevel(logging.CRITICAL)
     _, (ann,) = await world.table("Ann")
 
     async def refuse(code: str, epoch: int, number: int, change: Change) -> None:
@@ -856,7 +857,7 @@ async def test_a_refusal_goes_to_its_sender_alone(world: World) -> None:
 @in_a_world
 async def test_a_room_that_another_server_took_over_falls_silent(world: World) -> None:
     """Nothing is told that was not kept, and the phones come back to wherever the table is now."""
-    logging.getLogger("slapjack.host").setLevel(logging.CRITICAL)
+    logging.getLogger("slapjack.mailbox").setLevel(logging.CRITICAL)
     mailbox, (ann, ben) = await world.table("Ann", "Ben")
     world.store.keep = another_has_it  # type: ignore[method-assign]
     told = len(ann.got)

@@ -175,13 +175,13 @@ async def test_a_game_is_counted_and_written_down_without_a_secret(tmp_path: Pat
 
 def test_a_line_for_machines_says_what_it_is_about() -> None:
     record = logging.LogRecord(
-        "slapjack.host", logging.WARNING, "", 0, "room %s: connection %d cut,\nit had stopped", ("K7WQ2M", 12), None
+        "slapjack.mailbox", logging.WARNING, "", 0, "room %s: connection %d cut,\nit had stopped", ("K7WQ2M", 12), None
     )
     record.created = 1_764_493_200.25
     assert json.loads(JsonLines("a").format(record)) == {
         "at": "2025-11-30T09:00:00.250+00:00",
         "level": "warning",
-        "logger": "slapjack.host",
+        "logger": "slapjack.mailbox",
         "node": "a",
         "room": "K7WQ2M",
         "connection": 12,

@@ -20,10 +20,11 @@ from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, Step
 from engine.rules import Rules
 from engine.table import deal
-from server.host import Host, Mailbox
+from server.host import Host
 from server.journal import Dealt, Moved, read_entry
 from server.link import payload_of
 from server.mail import ConnId
+from server.mailbox import Mailbox
 from server.protocol import (
     AddComputer,
     Join,
@@ -542,7 +543,7 @@ class Failures(logging.Handler):
 def weather(seed: int) -> Storm:
     """Lives through the storm of that seed; raises `AssertionError` where a promise is broken."""
     loop, failures = SkippingLoop(), Failures()
-    log = logging.getLogger("slapjack.host")
+    log = logging.getLogger("slapjack.mailbox")
     log.addHandler(failures)
     log.propagate = False
     try:
