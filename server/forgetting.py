@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from server.host import taken_up
-from server.journal import AnyEntry, BadEntry, Dealt, Moved, Replayed, read_entry, write_entry
+from server.journal import AnyEntry, BadEntry, Moved, Replayed, read_entry, write_entry
 from server.mail import Forgotten, Keep
 from server.ports import Luck
 from server.room import Room
@@ -46,11 +46,9 @@ async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, perso
     if not await store.board.drain(code):
         raise StoreDown(BACK_UP)
     record = await store.load_table(code)
-    if record is None or not (
-        person in record.scores
-        or any(seat.key_hash == person for seat in record.seats)
-        or any(person in tournament.scores for tournament in record.archive)
-        or any(_names(kept, person) for kept in await store.journal(code))
+    # Also what cannot be read any more may name them.
+    if record is None or not any(
+        person.encode() in kept for kept in (msgspec.msgpack.encode(record), *await store.journal(code))
     ):
         return True
     opened = await store.open_table(code)
@@ -69,14 +67,6 @@ async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, perso
     except Fenced:
         return False
     return True
-
-
-def _names(kept: bytes, person: str) -> bool:
-    try:
-        entry = read_entry(kept)
-    except BadEntry:
-        return False
-    return isinstance(entry, Dealt) and any(seat.key_hash == person for seat in entry.seats)
 
 
 def _without(replayed: Replayed, journal: Sequence[bytes], person: str) -> list[bytes]:

@@ -464,6 +464,17 @@ async def test_the_last_games_of_a_table_forget_who_has_left_it(web: Web) -> Non
     assert replayed.game == before.game
 
 
+async def test_an_entry_that_nobody_can_read_any_more_names_nobody_either(web: Web) -> None:
+    table = Table("Anna", "Quirina", "Ben")
+    table.start()
+    person = person_of(table, "Quirina")
+    table["Quirina"].say(Quit())
+    table.journal[0] = b"\x09" + table.journal[0][1:]  # of a newer version
+    await web.store.people.sat_down(await kept_of(web, table), [person])
+    await forget(web.store, web.luck, web.now_us(), person)
+    await nothing_kept(web, "Quirina", person)
+
+
 async def test_a_journal_with_a_bad_entry_is_kept_as_far_as_it_can_be_believed(web: Web) -> None:
     table = Table("Quirina", "Ben", "Cleo")
     table.start()
