@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from server.app import PAGE
 from server.lan import lan_address
+from server.page import PAGE
 from server.ports import Clock
 from server.settings import Settings
 from server.store.embedded import NoServerBinary, find_binary, running
