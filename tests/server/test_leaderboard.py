@@ -21,8 +21,7 @@ from tests.support.serving import redis, served, wait_for
 async def over(web: Web, *people: Played, game: str = "slapjack") -> None:
     """A game is over."""
     await web.store.create_table(TableRecord(CODE, Table().saved.rules))
-    opened = await web.store.open_table(CODE)
-    assert opened is not None
+    opened = await web.open(CODE)
     result = Result(f"{CODE}-{opened.epoch}", CODE, game, people, True)
     await web.store.keep(CODE, opened.epoch, 1, Change(result=result))
 

@@ -390,8 +390,7 @@ async def test_nothing_of_who_wants_to_be_forgotten_stays(web: Web) -> None:
         CODE, record.rules, scores=record.scores, archive=(Tournament(4, {person: Score("Quirina", "🦊", 3, 4)}),)
     )
     await web.store.create_table(record)
-    opened = await web.store.open_table(CODE)
-    assert opened is not None
+    opened = await web.open(CODE)
     result = Result("r1", CODE, "slapjack", (Played(person, "Quirina", "🦊", True, (300_000,)),), True)
     await web.store.keep(CODE, opened.epoch, 1, Change(record, result=result))
 
@@ -416,8 +415,7 @@ async def test_a_game_that_was_broken_off_goes_on_without_the_forgotten(web: Web
     code = await kept_of(web, table)
     await forget(web.store, web.luck, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
-    opened = await web.store.open_table(code)
-    assert opened is not None
+    opened = await web.open(code)
     assert [seat.name for seat in opened.record.seats] == ["Ben", "Cleo"]
     replayed = taken_up(code, opened.journal)
     assert replayed is not None
@@ -437,8 +435,7 @@ async def test_of_two_who_broke_off_the_other_wins_when_one_is_forgotten(web: We
     code = await kept_of(web, table)
     await forget(web.store, web.luck, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
-    opened = await web.store.open_table(code)
-    assert opened is not None
+    opened = await web.open(code)
     assert opened.journal == ()
     assert opened.record.scores[ben].wins == 1
     assert [seat.name for seat in opened.record.seats] == ["Ben"]
@@ -451,13 +448,11 @@ async def test_the_last_games_of_a_table_forget_who_has_left_it(web: Web) -> Non
     person = person_of(table, "Quirina")
     code = await kept_of(web, table)
     table["Quirina"].say(Quit())
-    opened = await web.store.open_table(code)
-    assert opened is not None
+    opened = await web.open(code)
     await web.store.keep(code, opened.epoch, 1, Change(table.saved, tuple(table.journal), deals=True))
     await forget(web.store, web.luck, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
-    again = await web.store.open_table(code)
-    assert again is not None
+    again = await web.open(code)
     replayed, before = replay(again.journal), replay(table.journal)
     assert replayed is not None
     assert before is not None
@@ -484,8 +479,7 @@ async def test_a_journal_with_a_bad_entry_is_kept_as_far_as_it_can_be_believed(w
     code = await kept_of(web, table)
     await forget(web.store, web.luck, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
-    opened = await web.store.open_table(code)
-    assert opened is not None
+    opened = await web.open(code)
     replayed = replay(opened.journal)
     assert replayed is not None
     assert not replayed.bad
@@ -495,8 +489,7 @@ async def test_a_journal_with_a_bad_entry_is_kept_as_far_as_it_can_be_believed(w
 async def test_a_table_that_has_nothing_of_a_person_is_left_to_its_owner(web: Web) -> None:
     table = Table("Anna", "Ben")
     code = await kept_of(web, table)
-    opened = await web.store.open_table(code)
-    assert opened is not None
+    opened = await web.open(code)
     await web.store.people.sat_down(code, ["c0" * 32])
     await forget(web.store, web.luck, web.now_us(), "c0" * 32)
     await web.store.keep(code, opened.epoch, 1, Change(entries=(b"still mine",)))
@@ -516,8 +509,7 @@ async def test_nobody_is_forgotten_in_part_while_a_back_up_is_made(web: Web) -> 
     table = Table("Quirina", "Ben")
     person = person_of(table, "Quirina")
     code = await kept_of(web, table)
-    opened = await web.store.open_table(code)
-    assert opened is not None
+    opened = await web.open(code)
     await web.redis.set("slapjack:{slapjack}:paused", "1")
     result = Result("r1", code, "slapjack", (Played(person, "Quirina", "🦊", True),), True)
     await web.store.keep(code, opened.epoch, 1, Change(result=result))
@@ -570,8 +562,7 @@ async def test_two_people_called_anna_are_two_people(web: Web) -> None:
     one, two = web.browser(), web.browser(address="198.51.100.9")
     annas = [hash_of((await meet(browser, name="Anna", face="🦊"))["key"]) for browser in (one, two)]
     await web.store.create_table(TableRecord(CODE, Table().saved.rules))
-    opened = await web.store.open_table(CODE)
-    assert opened is not None
+    opened = await web.open(CODE)
     people = tuple(Played(anna, "Anna", "🦊", anna == annas[0]) for anna in annas)
     await web.store.keep(CODE, opened.epoch, 1, Change(result=Result("r1", CODE, "slapjack", people, True)))
     for anna, wins in zip(annas, (1, 0), strict=True):

@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 
 from server.app import build_app
 from server.settings import Settings
+from server.store.port import Opened
 from server.store.redis import RedisStore
 from tests.server.world import FakeLuck, S
 
@@ -37,3 +38,9 @@ class Web:
         app = build_app(self.store, self, self.luck, Settings(data=self.data, public_url=public_url))
         transport = httpx.ASGITransport(app, client=(address, 50_000))
         return httpx.AsyncClient(transport=transport, base_url=url, headers={"origin": url})
+
+    async def open(self, code: str) -> Opened:
+        """The table of that code, taken over."""
+        opened = await self.store.open_table(code)
+        assert opened is not None
+        return opened
