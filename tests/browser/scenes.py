@@ -54,7 +54,8 @@ from server.protocol import (
     write,
 )
 
-CODE = "7KQW3M"
+CODE = "7KQWWM"
+"""The widest symbols there are among others."""
 ROOM_US = 1_000_000_000
 """What the room's clock says whenever it is asked: time stands still on a stage."""
 PEOPLE = (

@@ -60,13 +60,13 @@ def test_a_deal_and_a_won_pile_move_frame_by_frame(chromium: Browser, stage: Ser
             if isinstance(message, Sync):
                 socket.send(write(Synced(message.sent_us, scenes.ROOM_US)))
             elif message.__struct_config__.tag == "join":
-                socket.send(write(Welcome("7KQW3M", "a-key", SeatId("Anna"), scenes.ROOM_US)))
+                socket.send(write(Welcome(scenes.CODE, "a-key", SeatId("Anna"), scenes.ROOM_US)))
                 socket.send(write(Update(1, 0, table=scenes.lobby_view(4))))
 
         socket.on_message(hear)
 
     page.route_web_socket("**/ws/*", serve)
-    page.goto("/t/7KQW3M")
+    page.goto(scenes.TABLE)
     page.get_by_role("button", name="Take a seat").click()
     page.locator("[data-seat=Ben]").wait_for()
     page.locator("[data-testid=code]").wait_for()

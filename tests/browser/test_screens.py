@@ -34,7 +34,7 @@ OUTSIDE = """() => {
         })
         .map(element => `${element.tagName} ${element.textContent.trim().slice(0, 30)} is too small to hit`);
     const names = ":is(:root[data-tv], dialog) .lane .name, :root[data-tv] [data-seat] .name, .title";
-    const cut = [...document.querySelectorAll(`.button, .line, h1, h2, ${names}`)]
+    const cut = [...document.querySelectorAll(`.button, .line, h1, h2, .code strong, ${names}`)]
         .filter(shown)
         .filter(element => element.scrollWidth > element.clientWidth + 1)
         .map(element => `${element.textContent.trim().slice(0, 30)} is cut off`);
