@@ -18,6 +18,7 @@ from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, told
 from server.lan import invite_origin
 from server.limits import AddressBuckets, Bucket
+from server.mailbox import STORE_AWAY
 from server.metrics import CONTENT_TYPE, metrics
 from server.ports import Clock, Luck
 from server.protocol import Kind, read_code
@@ -149,7 +150,7 @@ async def _denied(_: Request, wrong: Exception) -> Response:
 
 async def _store_down(_: Request, down: Exception) -> Response:
     log.warning("the store does not answer: %s", down)
-    return Denied(503, "store_down", "the score book does not answer: try again in a moment").answer()
+    return Denied(503, "store_down", STORE_AWAY).answer()
 
 
 async def _bad_record(_: Request, bad: Exception) -> Response:
