@@ -332,13 +332,16 @@ class Room:
         if not self.guests:
             self._ping_us = None
             return
-        for guest in self.guests.values():
-            guest.unanswered += 1
-        self._to_ping.update(dict.fromkeys(self.guests))
         self._newcomer_pings = max(0, self._newcomer_pings - 1)
         playing = self.play is not None and self.still_since_us is None
         pace_us = min(PING_IDLE_US, round(PING_PLAYING_US * self._strain.seldom)) if playing else PING_IDLE_US
-        self._ping_us = self._now_us + (PING_NEWCOMER_US if self._newcomer_pings else pace_us)
+        pace_us = PING_NEWCOMER_US if self._newcomer_pings else pace_us
+        self._ping_us = self._now_us + pace_us
+        for conn, guest in self.guests.items():
+            # Whoever has just answered the game is known.
+            if self._newcomer_pings or self._now_us - guest.heard_us >= pace_us // 2:
+                guest.unanswered += 1
+                self._to_ping[conn] = None
 
     def _is_silent(self, guest: Guest) -> bool:
         """Whether a phone has left several pings unanswered, and that for long: a clock that leaps silences nobody."""
