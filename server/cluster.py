@@ -5,10 +5,12 @@ owner has the lease under which it took the table: whoever finds the lease gone 
 could not renew falls silent before that, by its own monotonic clock. Wall clocks do not enter. Knows no table.
 """
 
+import asyncio
 import logging
+from collections.abc import Callable
 
 from server.ports import Clock, Luck
-from server.store.port import Leases
+from server.store.port import BadRecord, Leases, StoreDown
 
 log = logging.getLogger("slapjack.cluster")
 
@@ -82,11 +84,38 @@ class Node:
         people, self._forgotten = await self._leases.forgotten(self._forgotten)
         return people
 
-    def lose(self) -> None:
-        """The lease is over, and the tables that were taken under it are anybody's."""
-        log.warning("%s has lost its lease: its tables go to other servers", self.lease.node)
-        self.lease.boot, self.lease.until_us = "", 0
-        self.lost += 1
+    async def stay(self, forget: Callable[[str], None], fall_silent: Callable[[], None]) -> None:
+        """Renews the lease for as long as the server runs, and tells who wants to be forgotten.
+
+        Once it is over the tables fall silent, until there is another.
+        """
+        while True:
+            held = self._left_us() > 0
+            await asyncio.sleep((min(RENEW_EVERY_US, self._left_us()) if held else RENEW_EVERY_US) / 1e6)
+            # Before another is taken, which says nothing about tables that were taken under this one.
+            self._lose_if_over(fall_silent)
+            try:
+                if self._left_us():
+                    async with asyncio.timeout(self._left_us() / 1e6):
+                        for person in await self.renew():
+                            forget(person)
+                elif await self.take():
+                    log.warning("%s has a lease again", self.lease.node)
+            except (StoreDown, BadRecord, TimeoutError) as wrong:
+                log.warning("%s cannot renew its lease: %s", self.lease.node, wrong)
+            except Exception:  # whatever it is, who no longer renews must not be taken for alive
+                log.exception("%s cannot renew its lease", self.lease.node)
+            self._lose_if_over(fall_silent)
+
+    def _lose_if_over(self, fall_silent: Callable[[], None]) -> None:
+        if self.lease.boot and not self._left_us():
+            log.warning("%s has lost its lease: its tables go to other servers", self.lease.node)
+            self.lease.boot, self.lease.until_us = "", 0
+            self.lost += 1
+            fall_silent()
+
+    def _left_us(self) -> int:
+        return max(0, self.lease.until_us - self._clock.now_us())
 
     async def tell_forgotten(self, person: str) -> None:
         """Says to every server that a person wants to be forgotten; `renew` hears of it."""

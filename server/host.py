@@ -15,7 +15,7 @@ from server.mailbox import Mailbox, give_up
 from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, CODE_SYMBOLS
 from server.room import Room
-from server.store.port import BadRecord, Elsewhere, Opened, Store, StoreDown, TableRecord
+from server.store.port import Elsewhere, Opened, Store, TableRecord
 from server.strain import Strain
 
 log = logging.getLogger("slapjack.host")
@@ -131,36 +131,10 @@ class Host:
         """How many tables are awake."""
         return len(self._rooms)
 
-    async def stay(self) -> None:
-        """Renews the lease for as long as the server runs. Once it is over every room stops, until there is another."""
-        node = self.node
-        assert node is not None, "a server without a name has no lease"
-        while True:
-            held = self.lease.holds(self._clock.now_us())
-            await asyncio.sleep(min(RENEW_EVERY_US, self._lease_left_us()) / 1e6 if held else RENEW_EVERY_US / 1e6)
-            # Before another is taken, which says nothing about tables that were taken under this one.
-            self._fall_silent_if_lost(node)
-            try:
-                if self.lease.holds(self._clock.now_us()):
-                    async with asyncio.timeout(self._lease_left_us() / 1e6):
-                        for person in await node.renew():
-                            self.forget(person)
-                elif await node.take():
-                    log.warning("%s has a lease again", self.lease.node)
-            except (StoreDown, BadRecord, TimeoutError) as wrong:
-                log.warning("%s cannot renew its lease: %s", self.lease.node, wrong)
-            except Exception:  # whatever it is, who no longer renews must not be taken for alive
-                log.exception("%s cannot renew its lease", self.lease.node)
-            self._fall_silent_if_lost(node)
-
-    def _fall_silent_if_lost(self, node: Node) -> None:
-        if self.lease.boot and not self.lease.holds(self._clock.now_us()):
-            node.lose()
-            for room in list(self._rooms.values()):
-                room.fall_silent()
-
-    def _lease_left_us(self) -> int:
-        return max(0, self.lease.until_us - self._clock.now_us())
+    def fall_silent(self) -> None:
+        """This server can no longer speak for its tables: they are anybody's."""
+        for room in list(self._rooms.values()):
+            room.fall_silent()
 
     async def drain(self) -> None:
         """Hands every table over, so that nobody at one has to wait for more than a moment."""

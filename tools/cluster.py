@@ -256,7 +256,7 @@ def _watch(cluster: Cluster) -> NoReturn:
 
 def main() -> int:
     """Runs a cluster until Ctrl-C."""
-    from server.__main__ import welcome
+    from server.serve import welcome
     from server.settings import BadSetting, read_settings
 
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

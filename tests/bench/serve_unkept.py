@@ -5,7 +5,7 @@ For measuring what the journal costs. Production has no such switch.
 
 import os
 
-import server.__main__ as production
+from server import serve as production
 from server.settings import read_settings
 from server.store.port import Change
 from server.store.redis import RedisStore

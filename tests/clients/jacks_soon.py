@@ -3,7 +3,7 @@
 import os
 
 from engine.cards import Card, full_deck
-from server.__main__ import RealClock, serve
+from server.serve import RealClock, serve
 from server.settings import read_settings
 from tests.support.luck import StackedLuck
 

@@ -22,12 +22,12 @@ from pathlib import Path
 
 from engine.game import Value
 from engine.rules import Rules
-from server.__main__ import RealClock, RealLuck
 from server.cluster import Node
 from server.host import Host, ServerStops
 from server.mail import ConnId
 from server.mailbox import Mailbox
 from server.protocol import Sync
+from server.serve import RealClock, RealLuck
 from server.store.nodes import LEASE_MS
 from server.store.port import Elsewhere, StoreDown, TableRecord
 from server.store.redis import RedisStore
@@ -107,7 +107,7 @@ async def be_a_node(name: str, url: str) -> None:
                     each.ask()
                 await asyncio.sleep(ASKS_EVERY_S)
 
-        busy = [asyncio.create_task(each) for each in (host.stay(), speak())]
+        busy = [asyncio.create_task(each) for each in (node.stay(host.forget, host.fall_silent), speak())]
         print("[]", flush=True)
         while line := await lines.readline():
             if line.strip():

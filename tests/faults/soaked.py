@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 
-from server.__main__ import RealClock, RealLuck, serve
+from server.serve import RealClock, RealLuck, serve
 from server.settings import read_settings
 
 HOUR_US = 3_600_000_000

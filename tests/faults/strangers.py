@@ -16,9 +16,9 @@ from playwright.sync_api import Page, sync_playwright
 
 from clients.sdk import Player, create_table
 from engine.rules import Rules
-from server.__main__ import RealLuck
 from server.keys import new_key
 from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, SetRules, Stage, Start, Welcome
+from server.serve import RealLuck
 from tests.browser.conftest import ARGUMENTS
 from tests.clients.test_terminal_pictures import ONE, ZERO, parts, seen
 from tests.faults.figure import Figure, both

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from server.__main__ import STOP_TIMEOUT_S
 from server.cluster import BELIEVED_US, Node
 from server.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
 from server.link import frame_of
 from server.mailbox import FINISH_S, SERVICE_RESTART, SLEEP_AFTER_S, STOPS, Mailbox
 from server.protocol import Closing, HoldOn, Join, Lock, React, Sync, Update, write
+from server.serve import STOP_TIMEOUT_S
 from server.store.line import ANSWER_TIMEOUT_S
 from server.store.nodes import LEASE_MS
 from server.store.port import Change, Elsewhere, Fenced, Leases, Opened, StoreDown
@@ -116,7 +116,7 @@ class Server:
         return self
 
     def wakes(self) -> None:
-        self._staying = asyncio.create_task(self.host.stay())
+        self._staying = asyncio.create_task(self.node.stay(self.host.forget, self.host.fall_silent))
 
     async def stands_still(self) -> None:
         """As a machine that is stopped, as far as its lease goes: what else happens to it is up to the test."""

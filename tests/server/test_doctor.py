@@ -10,9 +10,9 @@ import pytest
 import redis
 
 from server import doctor
-from server.__main__ import RealClock, listen
 from server.doctor import Finding, findings, in_words, look_at_store
 from server.ports import Clock
+from server.serve import RealClock, listen
 from server.settings import Settings, read_settings
 from server.store.embedded import NoServerBinary
 from tests.support import serving

@@ -18,8 +18,8 @@ import pytest
 import redis
 import websockets
 
-from server.__main__ import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, listen
 from server.lan import invite_origin, lan_address
+from server.serve import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, listen
 from server.store.embedded import EmbeddedStore
 from tests.contracts.servers import RedisServer
 from tests.support import serving

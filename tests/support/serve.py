@@ -6,7 +6,7 @@ SIGUSR1 moves its clock forward by a minute. Production has neither.
 import os
 import signal
 
-from server.__main__ import RealClock, serve
+from server.serve import RealClock, serve
 from server.settings import read_settings
 from tests.support.luck import StackedLuck, jacks_last
 

@@ -1,0 +1,322 @@
+"""Serves until it is told to stop: the clock, the luck, the store, the port, and the application over them.
+
+Knows the real clock and the real luck, which everything else is handed. Knows nothing of tables.
+"""
+
+import asyncio
+import contextlib
+import errno
+import gc
+import io
+import itertools
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Coroutine, Generator
+
+import segno
+import uvicorn
+
+from engine.cards import CHANCE_BYTES, Chance
+from server.app import build_app
+from server.cluster import Node
+from server.entrance import entrance
+from server.host import Host
+from server.lan import lan_address
+from server.link import link_protocol
+from server.logs import log_for_machines
+from server.ports import Clock, Luck
+from server.protocol import MAX_FRAME_BYTES
+from server.settings import Settings
+from server.store.embedded import EmbeddedStore, NoStore
+from server.store.port import BadRecord, StoreDown
+from server.store.redis import RedisStore
+
+BACKLOG = 2048
+SEND_BUFFER_BYTES = 64 * 1024
+"""Small, so that what a phone does not take waits in our own outbox, where it is counted."""
+
+UNACKNOWLEDGED_TIMEOUT_MS = 15_000
+"""A phone that acknowledges nothing for this long is cut off by the kernel."""
+
+STOP_TIMEOUT_S = 2
+NAME_TIMEOUT_S = 4.0
+"""A server that was killed has its name for as long as its lease lasts, which is less."""
+
+NAME_AGAIN_S = 0.25
+SWEEP_EVERY_S = 60
+COLLECT_EVERY_S = 0.05
+MIDDLE, OLD = 3, 72_000
+"""Garbage is looked for at a steady beat: among the youngest objects, every so many beats among the next, and once an
+hour among all of them."""
+
+DRAWS = 64
+
+log = logging.getLogger("slapjack")
+
+
+class CannotStart(Exception):
+    """The server cannot start; the text says why in one line."""
+
+
+class RealClock(Clock):
+    """The machine's monotonic clock."""
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+        return time.monotonic_ns() // 1000
+
+    def worked_us(self) -> int:
+        """Whole microseconds of a processor that this process has used so far."""
+        return time.process_time_ns() // 1000
+
+
+class RealLuck(Luck):
+    """The operating system's random bytes, fetched many at a time: a system call for each is 3 % of a busy server."""
+
+    def __init__(self) -> None:
+        self._fetched: list[bytes] = []
+
+    def draw(self) -> Chance:
+        """32 bytes that nobody can foresee."""
+        if not self._fetched:
+            many = os.urandom(DRAWS * CHANCE_BYTES)
+            self._fetched = [many[at : at + CHANCE_BYTES] for at in range(0, len(many), CHANCE_BYTES)]
+        return Chance(self._fetched.pop())
+
+
+class Server(uvicorn.Server):
+    """uvicorn, but the signals stay ours and `started` is called once connections are taken.
+
+    The first signal has `drain` done before anything is closed, a second one ends it where it stands.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], drain: Callable[[], Coroutine[None, None, None]]
+    ) -> None:
+        super().__init__(config)
+        self._tell_started = started
+        self._drain = drain
+        self._stopping: asyncio.Task[None] | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        # uvicorn's own raises the signal again in the end, which would kill the process before the store is stopped.
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, self._stop)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # `_collect` does it
+        self._tell_started()
+
+    def _stop(self) -> None:
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop_in_peace())
+        else:
+            self.force_exit = self.should_exit = True
+
+    async def _stop_in_peace(self) -> None:
+        try:
+            await self._drain()
+        finally:
+            self.should_exit = True
+
+
+def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
+    """Serves until SIGINT or SIGTERM; raises `CannotStart`."""
+    if settings.log == "json":
+        log_for_machines(settings.node)
+    _allow_open_files(2 * settings.max_connections)  # as many again may be asking for a page
+    sockets = listen(settings.port)
+    try:
+        with contextlib.ExitStack() as stack:
+            url = settings.redis_url
+            if not url:
+                store = EmbeddedStore(settings.data, fsync=settings.fsync)
+                stack.callback(store.stop)
+                url = store.url
+            runner = stack.enter_context(asyncio.Runner(loop_factory=_loop_factory()))
+            runner.run(_serve(settings, clock, luck, url, sockets))
+    except NoStore as wrong:
+        raise CannotStart(str(wrong)) from None
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def open_store(settings: Settings, url: str) -> RedisStore:
+    """The store at that address, for as long as these settings keep things."""
+    return RedisStore(url, keep_days=settings.keep_days, keep_journal_days=settings.keep_journal_days)
+
+
+async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
+    async with open_store(settings, url) as store:
+        try:
+            await store.ping()
+        except StoreDown as wrong:
+            raise CannotStart(str(wrong)) from None
+        node = Node(settings.node, store.nodes, clock, luck) if settings.node else None
+        app = build_app(store, clock, luck, settings, node)
+        host: Host = app.state.host
+        config = uvicorn.Config(
+            app,
+            http=entrance(settings),
+            ws=link_protocol(clock, luck, settings.outbox_bytes),
+            ws_max_size=MAX_FRAME_BYTES,
+            ws_per_message_deflate=False,
+            ws_ping_interval=None,  # rooms ask their phones more often than that
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(map(str, settings.trusted_proxies)),
+            timeout_graceful_shutdown=STOP_TIMEOUT_S,
+        )
+        port = sockets[0].getsockname()[1]
+        if node is not None:
+            await _take_name(node)
+        tasks = [_sweep(store), _collect(), *([node.stay(host.forget, host.fall_silent)] if node is not None else [])]
+        running = [asyncio.create_task(task) for task in tasks]
+        try:
+            await Server(config, lambda: print(welcome(settings, port), flush=True), host.drain).serve(sockets)
+        finally:
+            for each in running:
+                each.cancel()
+            if node is not None:
+                with contextlib.suppress(StoreDown, BadRecord):  # then the lease ends by itself
+                    await node.leave()
+
+
+async def _take_name(node: Node) -> None:
+    """Takes the lease, from a server of this name that has just been killed as well; raises `CannotStart`."""
+    deadline_s = time.monotonic() + NAME_TIMEOUT_S
+    try:
+        while not await node.take():
+            if time.monotonic() > deadline_s:
+                name = node.lease.node
+                raise CannotStart(f"another server is called {name}: give each its own name with SLAPJACK_NODE")
+            await asyncio.sleep(NAME_AGAIN_S)
+    except (StoreDown, BadRecord) as wrong:
+        raise CannotStart(str(wrong)) from None
+
+
+async def _collect() -> None:
+    """Looks for garbage a little at a time.
+
+    Left to itself Python looks when there are so many more objects than the last time. At tables in play others take
+    their place as fast, so it comes late and stops them all for a hundredth of a second, and with 2,000 phones for a
+    tenth when it looks everywhere. Whoever leaves lets go of what is theirs without it.
+    """
+    for beat in itertools.count(1):
+        await asyncio.sleep(COLLECT_EVERY_S)
+        gc.collect(0 if beat % MIDDLE else 1 if beat % OLD else 2)
+
+
+async def _sweep(store: RedisStore) -> None:
+    """Counts what a crash has left uncounted, at once and then again and again."""
+    while True:
+        try:
+            await store.board.sweep()
+        except (StoreDown, BadRecord) as wrong:
+            log.warning("the leaderboard cannot be put in order: %s", wrong)
+        except Exception:  # whatever it is, the next time it may be gone
+            log.exception("the leaderboard cannot be put in order")
+        await asyncio.sleep(SWEEP_EVERY_S)
+
+
+def listen(port: int) -> list[socket.socket]:
+    """Sockets that listen on `port` of every interface, IPv4 first; port 0 takes a free one. Raises `CannotStart`."""
+    try:
+        sockets = [_listening(socket.AF_INET, "0.0.0.0", port)]
+    except OSError as wrong:
+        raise CannotStart(_cannot_open(port, wrong)) from None
+    try:
+        sockets.append(_listening(socket.AF_INET6, "::", sockets[0].getsockname()[1]))
+    except OSError as wrong:
+        # There are machines without IPv6. But a browser tries it first, and must not meet somebody else there.
+        if wrong.errno == errno.EADDRINUSE and port:
+            sockets[0].close()
+            raise CannotStart(_cannot_open(port, wrong)) from None
+    return sockets
+
+
+def _listening(family: socket.AddressFamily, interfaces: str, port: int) -> socket.socket:
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted connections inherit these.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        if sys.platform == "linux":
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_TIMEOUT_MS)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((interfaces, port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _cannot_open(port: int, wrong: OSError) -> str:
+    if wrong.errno == errno.EADDRINUSE:
+        return f"port {port} is taken: stop what uses it, or choose another with SLAPJACK_PORT"
+    return f"cannot open port {port}: {wrong.strerror}; choose another with SLAPJACK_PORT"
+
+
+def welcome(settings: Settings, port: int) -> str:
+    """What is said on the terminal once the server serves: where it is, and a code to point a phone at."""
+    lines = ["", "Slapjack is on the table.", "", f"  this computer      http://localhost:{port}"]
+    invite = settings.public_url
+    if invite:
+        lines.append(f"  everywhere         {invite}")
+    elif address := lan_address():
+        invite = f"http://{address}:{port}"
+        lines.append(f"  phones near you    {invite}")
+    else:
+        lines.append("  phones near you    no network found")
+    if invite:
+        lines += ["", qr_code(invite)]
+    return "\n".join([*lines, "", "Ctrl-C stops the server; tables and scores are kept.", ""])
+
+
+def qr_code(address: str) -> str:
+    """The address as a QR code of half blocks; empty where the terminal cannot show them."""
+    drawn = io.StringIO()
+    segno.make(address, error="m", micro=False).terminal(drawn, compact=True, border=2)
+    lines = drawn.getvalue().splitlines()
+    try:
+        lines[0].encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return ""
+    # Half blocks are light on a dark terminal; saying so in colour makes it true on a light one as well.
+    paint, end = ("\x1b[97;40m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    return "\n".join(f"  {paint}{line}{end}" for line in lines)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _allow_open_files(connections: int) -> None:
+    # Systems start a process with 256 or 1024, meant for programs that wait on them with select(2).
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
