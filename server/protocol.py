@@ -55,13 +55,9 @@ class Join(Message, tag="join"):
 
 
 class Sync(Message, tag="sync"):
-    """Asks for the room's clock. `sent_us` is the phone's own and comes back as it was.
-
-    `rtt_us` is the lowest recent round trip the phone has seen, 0 if none: it only helps to time the reveal.
-    """
+    """Asks for the room's clock. `sent_us` is the phone's own and comes back as it was."""
 
     sent_us: Instant
-    rtt_us: Count = 0
 
 
 class Shown(Message, tag="shown"):

@@ -231,8 +231,7 @@ class Session:
         if now_us >= self._sync_at_us:
             self._syncs += 1
             self._sync_at_us = now_us + (BURST_EVERY_US if self._syncs < BURST else SYNC_EVERY_US)
-            # A clock that has leapt makes a round trip of an hour, which no message can hold.
-            self.say(Sync(sent_us=now_us, rtt_us=min(self.clock.rtt_us, LATEST_US)))
+            self.say(Sync(sent_us=now_us))
         if now_us - self._heard_us >= SILENCE_US:
             self.stale = True
 

@@ -499,7 +499,7 @@ class OwnTable(Table):
 
     def _sync(self, number: int) -> None:
         if not self.leaving:
-            self._say(self.phones[number % len(self.phones)], Sync(round(self.now_s() * 1e6), 500))
+            self._say(self.phones[number % len(self.phones)], Sync(round(self.now_s() * 1e6)))
             self._loop.call_later(SYNC_S / len(self.phones), self._sync, number + 1)
 
     def _understand(self, phone: Phone, payload: bytes, arrived_s: float) -> None:

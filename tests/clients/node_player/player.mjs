@@ -74,7 +74,7 @@ function hear(message) {
     case "welcome": {
       tell({ welcome: message.seat, back: message.seat === seat });
       [key, seat, pauseMs] = [message.key, message.seat, FIRST_PAUSE_MS];
-      const sync = () => say({ t: "sync", sent_us: nowUs(), rtt_us: best ? Math.round(best.rtt) : 0 });
+      const sync = () => say({ t: "sync", sent_us: nowUs() });
       for (const ms of [0, 200, 400, 600]) setTimeout(sync, ms);
       syncing = setInterval(sync, SYNC_MS);
       break;

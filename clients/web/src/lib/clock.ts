@@ -27,11 +27,6 @@ export class RoomClock {
     this.#samples = [];
   }
 
-  /** The lowest recent round trip, null while nothing is known. */
-  rttMs(): number | null {
-    return this.#samples.length ? Math.min(...this.#samples.map(rtt)) : null;
-  }
-
   /** The phone's own instant (ms) of an instant of the room (µs), as best known at `nowMs`; null when unknown. */
   localMs(roomUs: number, nowMs: number): number | null {
     const offset = this.#offsetMs(nowMs);

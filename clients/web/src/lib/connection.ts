@@ -223,9 +223,7 @@ export class Connection {
     const unanswered = this.#askedSinceMs !== null;
     this.#asked.add(sentUs);
     this.#askedSinceMs ??= nowMs;
-    // A phone that slept over an answer has seen a round trip of hours, which no message can hold.
-    const rttMs = Math.min(this.clock.rttMs() ?? 0, 60_000);
-    this.#send({ t: "sync", sent_us: sentUs, rtt_us: Math.round(rttMs * 1000) });
+    this.#send({ t: "sync", sent_us: sentUs });
     const waitMs = this.#quickLeft > 0 ? QUICK_SYNC_MS : unanswered ? DOUBT_MS : SYNC_MS;
     this.#quickLeft = Math.max(0, this.#quickLeft - 1);
     this.#stopSync = this.world.later(() => {

@@ -286,15 +286,10 @@ export type Join = {
   protocol?: number;
 };
 
-/**
- * Asks for the room's clock. `sent_us` is the phone's own and comes back as it was.
- *
- * `rtt_us` is the lowest recent round trip the phone has seen, 0 if none: it only helps to time the reveal.
- */
+/** Asks for the room's clock. `sent_us` is the phone's own and comes back as it was. */
 export type Sync = {
   t: "sync";
   sent_us: number;
-  rtt_us?: number;
 };
 
 /** Card `nth` was painted, `late_us` after its moment: said where the update with the card asks for it. */
