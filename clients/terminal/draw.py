@@ -178,7 +178,7 @@ def _lane(seen: Seen, hand: Hand, longest_us: int, first_us: int) -> Text:
     remark = "turned" if hand.cover else f"+{ms(behind_us)}" if behind_us else "first"
     if seen.table is not None and seen.table.rules.call and not hand.called and not hand.cover:
         remark = "no call"
-    if hand.added_us:
+    if hand.added_us and not hand.cover:  # nothing is held against a turn, which is no hand
         remark += f", {hand.added_us / 1000:.0f} added"
     if hand.handicap_us:
         remark += f", {hand.handicap_us / 1000:.0f} handicap"

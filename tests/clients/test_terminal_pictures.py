@@ -391,7 +391,9 @@ def test_war_shows_both_cards() -> None:
 
 def test_the_photo_finish_has_a_lane_for_each_hand() -> None:
     judged = verdict(
-        hand(0, 400_000), hand(1, 800_000, added_us=41_000, handicap_us=150_000), hand(1, 900_000, cover=True)
+        hand(0, 400_000),
+        hand(1, 800_000, added_us=41_000, handicap_us=150_000),
+        hand(1, 900_000, cover=True, added_us=9_000),
     )
     lines = draw.finish(replace(seen(), finish=judged)).plain.split("\n")
     assert lines[1].split() == ["You", "400", "ms", "─" * 10 + "●", "first"]
