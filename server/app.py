@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import leaderboard, page, people
 from server.cluster import Node
-from server.connection import Door, TooManyMisses
+from server.connection import Door
 from server.host import Host, ServerFull
 from server.http import Denied, Gate, address, told
 from server.lan import invite_origin
@@ -97,12 +97,9 @@ def _questions(host: Host, door: Door, clock: Clock, settings: Settings) -> list
             raise Denied(503, "server_full", "this server is full: try again later") from None
 
     async def show(request: Request) -> Response:
-        """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not."""
+        """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not; 429."""
         code = read_code(request.path_params["code"])
-        try:
-            table = await door.look_for(request, code, address(request))
-        except TooManyMisses:
-            raise Denied(429, "too_many", "too many wrong codes: wait a minute") from None
+        table = await door.look_for(request, code, address(request))
         if table is None:
             raise Denied(404, "no_such_table", "there is no table with this code")
         seated = sum(seat.kind is Kind.PERSON for seat in table.seats)

@@ -14,12 +14,12 @@ from starlette.websockets import WebSocket
 
 from server import meters
 from server.host import Host, ServerFull, ServerStops
-from server.http import key_of, right_origin
+from server.http import TooManyMisses, key_of, right_origin
 from server.keys import hash_of
 from server.limits import AddressBuckets, Bucket, Count, Guesses
 from server.link import SCOPE_KEY, LinkProtocol, frame_of, payload_of
 from server.mail import ConnId
-from server.mailbox import SERVICE_RESTART, STOPS, Mailbox
+from server.mailbox import SERVICE_RESTART, STOPS, STORE_AWAY, Mailbox
 from server.ports import Clock
 from server.protocol import (
     JSON_SUBPROTOCOL,
@@ -38,10 +38,6 @@ log = logging.getLogger("slapjack.connection")
 
 REFUSED_S = 120.0
 """So long somebody whose join was refused has to think of another name."""
-
-
-class TooManyMisses(Exception):
-    """Too many wrong codes have been named from one household, or from everywhere."""
 
 
 class Door:
@@ -63,17 +59,12 @@ class Door:
         Raises `TooManyMisses` where too many were named from there, unless who asks is known at that table; `StoreDown`
         and `BadRecord`.
         """
-        guess = self._guesses.begin(address, self._clock.now_us())
-        if guess is None and not await self._is_known(asking, code):
-            raise TooManyMisses
-        try:
+        with self._guesses.name(address, self._clock.now_us()) as guess:
+            if guess is None and not await self._is_known(asking, code):
+                raise TooManyMisses
             table = await self._host.peek(code) if code is not None else None
-        except (StoreDown, BadRecord):
             if guess is not None:
-                self._guesses.give_back(guess)
-            raise
-        if guess is not None and table is not None:
-            self._guesses.found(guess)
+                guess.right = table is not None
         return table
 
     async def _is_known(self, asking: HTTPConnection, code: str | None) -> bool:
@@ -138,8 +129,8 @@ class Door:
         try:
             table = await self.look_for(socket, code, address)
             room = await self._host.open(table.code) if table is not None else None
-        except TooManyMisses:
-            link.hang_up(Closing.TOO_MANY, "too many wrong codes: wait a minute")
+        except TooManyMisses as wrong:
+            link.hang_up(Closing.TOO_MANY, wrong.text)
             return None
         except Elsewhere as there:
             self._host.moved += 1
@@ -152,7 +143,7 @@ class Door:
             link.hang_up(Closing.SERVER_FULL, "this server is full")
             return None
         except StoreDown:
-            link.hang_up(Closing.STORE_DOWN, "the score book does not answer: try again in a moment")
+            link.hang_up(Closing.STORE_DOWN, STORE_AWAY)
             return None
         except BadRecord as bad:
             log.error("table %s cannot be read: %s", code, bad)

@@ -34,6 +34,13 @@ class Denied(Exception):
         return told({"error": self.reason, "text": self.text}, self.status)
 
 
+class TooManyMisses(Denied):
+    """Too many wrong codes have been named from one household, or from everywhere."""
+
+    def __init__(self) -> None:
+        super().__init__(429, "too_many", "too many wrong codes: wait a minute")
+
+
 class Gate:
     """Lets in what comes from our own page, and from each household no more than so much a minute."""
 

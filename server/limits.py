@@ -2,6 +2,8 @@
 
 import ipaddress
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 MOST_ADDRESSES = 10_000
@@ -88,12 +90,13 @@ class Count:
             del self._each[key]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Guess:
-    """A code that is being looked for: a miss that was charged to these, until it is known to be none."""
+    """A code that is being looked for: a miss that was charged to these, until it is said to be `right`."""
 
     of: str
     charged: tuple[Bucket, Bucket]
+    right: bool = False
 
 
 class Guesses:
@@ -113,8 +116,24 @@ class Guesses:
         self._trusted = Bucket(per_s / 2, max(1.0, per_s / 2))
         self._trust: OrderedDict[str, int] = OrderedDict()
 
-    def begin(self, address: str, now_us: int) -> Guess | None:
-        """A code is named from there: a miss until it is given back or found. None where no more may be named."""
+    @contextmanager
+    def name(self, address: str, now_us: int) -> Iterator[Guess | None]:
+        """A code is named from there: a miss, unless it is said to be right, or an error keeps anybody from saying.
+
+        None where no more may be named.
+        """
+        guess = self._charge(address, now_us)
+        try:
+            yield guess
+        except Exception:
+            if guess is not None:
+                self._give_back(guess)
+            raise
+        if guess is not None and guess.right:
+            self._give_back(guess)
+            self._trust_more(guess.of)
+
+    def _charge(self, address: str, now_us: int) -> Guess | None:
         key = household(address)
         charged = self._at.of(address), self._trusted if key in self._trust else self._strangers
         if any(bucket.left(now_us) < 1 for bucket in charged):
@@ -126,17 +145,11 @@ class Guesses:
             self._trust[key] = trust - 1
         return Guess(key, charged)
 
-    def give_back(self, guess: Guess) -> None:
-        """It was no miss, or nobody could say."""
+    def _give_back(self, guess: Guess) -> None:
         for bucket in guess.charged:
             bucket.give_back()
         if guess.charged[1] is self._trusted:
             self._trust_more(guess.of)
-
-    def found(self, guess: Guess) -> None:
-        """The code was right."""
-        self.give_back(guess)
-        self._trust_more(guess.of)
 
     def _trust_more(self, household: str) -> None:
         self._trust[household] = min(MOST_TRUST, self._trust.pop(household, 0) + 1)

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from engine.game import Value
 from server.forgetting import forget
 from server.host import Host, new_code
-from server.http import Denied, Gate, address, keep_key, key_of, read_body, told
+from server.http import Denied, Gate, TooManyMisses, address, keep_key, key_of, read_body, told
 from server.keys import KEY, hash_of, new_key
 from server.limits import Guesses
 from server.names import BadName, clean, clean_face
@@ -21,7 +21,6 @@ from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, read_code
 from server.settings import Settings
 from server.store.people import LINK_S
-from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
 
 GROUP = 4
@@ -137,17 +136,12 @@ class Questions:
 
     async def _guess(self, request: Request, typed: str) -> str | None:
         """The person that a recovery code leads to, None where there is none, which is a miss; raises `Denied`."""
-        guess = self._guesses.begin(address(request), self._clock.now_us())
-        if guess is None:
-            raise Denied(429, "too_many", "too many wrong codes: wait a minute")
-        code = read_recovery_code(typed)
-        try:
+        with self._guesses.name(address(request), self._clock.now_us()) as guess:
+            if guess is None:
+                raise TooManyMisses
+            code = read_recovery_code(typed)
             found = await self._people.recover(hash_of(code)) if code else None
-        except (StoreDown, BadRecord):
-            self._guesses.give_back(guess)
-            raise
-        if found is not None:
-            self._guesses.found(guess)
+            guess.right = found is not None
         return found
 
     async def unlink(self, request: Request) -> Response:

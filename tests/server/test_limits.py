@@ -4,6 +4,7 @@ import pytest
 
 from server import limits
 from server.limits import AddressBuckets, Bucket, Count, Guesses, household
+from server.store.port import StoreDown
 
 S = 1_000_000
 START_US = 5_000 * S
@@ -104,28 +105,40 @@ def test_as_many_as_may_be_in_all_and_from_one_household() -> None:
 # --- guessing ----------------------------------------------------------------------------------------------------
 
 
+def may_name(guesses: Guesses, address: str, now_us: int) -> bool:
+    """Whether a code may be named from there; if so a wrong one has been."""
+    with guesses.name(address, now_us) as guess:
+        return guess is not None
+
+
 def misses(guesses: Guesses, address: str, now_us: int) -> int:
     """How many wrong codes may be named from there at one instant."""
     said = 0
-    while guesses.begin(address, now_us):
+    while may_name(guesses, address, now_us):
         said += 1
     return said
 
 
 def finds(guesses: Guesses, address: str, now_us: int) -> None:
     """Names a right code."""
-    guess = guesses.begin(address, now_us)
-    assert guess is not None
-    guesses.found(guess)
+    with guesses.name(address, now_us) as guess:
+        assert guess is not None
+        guess.right = True
 
 
 def test_what_is_being_looked_for_counts_as_a_miss_until_it_is_found() -> None:
     guesses = Guesses(per_minute=2, per_s=1_000)
-    first, second = guesses.begin("192.0.2.7", START_US), guesses.begin("192.0.2.7", START_US)
-    assert first and second
-    assert guesses.begin("192.0.2.7", START_US) is None
-    guesses.give_back(first)
-    guesses.found(second)
+    with guesses.name("192.0.2.7", START_US) as first, guesses.name("192.0.2.7", START_US) as second:
+        assert first and second
+        assert not may_name(guesses, "192.0.2.7", START_US)
+        first.right = second.right = True
+    assert misses(guesses, "192.0.2.7", START_US) == 2
+
+
+def test_where_nobody_can_say_it_is_no_miss() -> None:
+    guesses = Guesses(per_minute=2, per_s=1_000)
+    with pytest.raises(StoreDown), guesses.name("192.0.2.7", START_US):
+        raise StoreDown("away")
     assert misses(guesses, "192.0.2.7", START_US) == 2
 
 
@@ -149,9 +162,9 @@ def test_who_guesses_from_everywhere_keeps_no_family_out_that_plays_here() -> No
     guesses = Guesses(per_minute=10, per_s=10)
     finds(guesses, "192.0.2.7", START_US - S)
     assert sum(misses(guesses, f"203.0.113.{nth}", START_US) for nth in range(100)) == 5
-    assert guesses.begin("203.0.113.200", START_US) is None, "a stranger waits"
-    assert guesses.begin("192.0.2.7", START_US)
-    assert guesses.begin("192.0.2.7", START_US) is None, "and whoever has used up their trust"
+    assert not may_name(guesses, "203.0.113.200", START_US), "a stranger waits"
+    assert may_name(guesses, "192.0.2.7", START_US)
+    assert not may_name(guesses, "192.0.2.7", START_US), "and whoever has used up their trust"
     assert sum(misses(guesses, f"203.0.113.{nth}", START_US + 10 * S) for nth in range(100)) == 5
 
 
@@ -160,8 +173,9 @@ def test_with_any_trust_there_are_no_more_misses_in_all() -> None:
     said = 0
     for tenth in range(100):
         for nth in range(20):
-            if (guess := guesses.begin(f"192.0.2.{nth}", START_US + tenth * S // 10)) is not None:
-                guesses.found(guess)
+            with guesses.name(f"192.0.2.{nth}", START_US + tenth * S // 10) as guess:
+                if guess is not None:
+                    guess.right = True
             said += misses(guesses, f"192.0.2.{nth}", START_US + tenth * S // 10)
             said += misses(guesses, f"203.0.113.{nth}", START_US + tenth * S // 10)
     assert said <= 10 * 10 + 10
@@ -172,6 +186,6 @@ def test_the_trust_unused_for_longest_is_forgotten_first() -> None:
     finds(strangers, "a", START_US)
     for nth in range(limits.MOST_ADDRESSES):
         finds(strangers, f"address {nth}", START_US)
-    assert strangers.begin("b", START_US)
-    assert strangers.begin("a", START_US) is None, "forgotten: a stranger among strangers"
-    assert strangers.begin("address 1", START_US)
+    assert may_name(strangers, "b", START_US)
+    assert not may_name(strangers, "a", START_US), "forgotten: a stranger among strangers"
+    assert may_name(strangers, "address 1", START_US)
