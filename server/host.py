@@ -159,8 +159,6 @@ class Host:
         await asyncio.gather(*keeping, return_exceptions=True)
 
     async def _wake(self, code: str) -> Mailbox | None:
-        if await self._store.load_table(code) is None:
-            return None
         await self._make_room()
         owner = self.lease.owner
         opened = await self._open_table(code, owner)
