@@ -24,18 +24,24 @@ BACK_UP = "a back-up is being made, and nobody can be forgotten meanwhile"
 async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None:
     """Deletes a person: from every table and its journal, from the leaderboard, and every way that leads to them.
 
-    What stops it half-way, such as a `StoreDown`, leaves enough for it to be done again.
+    What stops it half-way, such as a `StoreDown`, leaves enough for it to be done again. So does a table that cannot be
+    read: nothing else is kept by it, and in the end it raises `BadRecord`.
     """
     if await store.board.paused():
         raise StoreDown(BACK_UP)
+    unread: BadRecord | None = None
     for code in await store.people.tables(person):
         try:
             while not await _forget_at(store, luck, at_us, code, person):
                 log.info("table %s was taken over meanwhile", code)
+            await store.people.stood_up(code, person)
         except BadRecord as bad:
             log.error("a person cannot be forgotten at table %s: %s", code, bad)
+            unread = bad
     await store.board.forget(person)
     await store.people.forget(person)
+    if unread is not None:
+        raise unread
 
 
 async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, person: str) -> bool:

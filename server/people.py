@@ -21,10 +21,14 @@ from server.ports import Clock, Luck
 from server.protocol import CODE_LENGTH, read_code
 from server.settings import Settings
 from server.store.people import LINK_S
+from server.store.port import BadRecord
 from server.store.redis import RedisStore
 
 GROUP = 4
 """A recovery code is shown in groups of so many symbols."""
+
+
+UNREAD = "something that names you cannot be read now: ask again another day, the rest is forgotten"
 
 
 class Introduction(Value):
@@ -151,10 +155,16 @@ class Questions:
         return await self._who(request, key)
 
     async def forget_me(self, request: Request) -> Response:
-        """`DELETE /api/me`: nothing that leads to you stays: here, at tables, on the leaderboard. 204."""
+        """`DELETE /api/me`: nothing that leads to you stays: here, at tables, on the leaderboard. 204.
+
+        500 where a table cannot be read; the key and the cookie are still good for asking again.
+        """
         gone = await self._person(request)
         await self._host.forget_everywhere(gone)
-        await forget(self._store, self._luck, self._clock.now_us(), gone)
+        try:
+            await forget(self._store, self._luck, self._clock.now_us(), gone)
+        except BadRecord:  # of which the log has the table
+            raise Denied(500, "bad_record", UNREAD) from None
         response = Response(status_code=204)
         keep_key(response, request, "", self._settings)
         return response

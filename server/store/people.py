@@ -73,6 +73,11 @@ class People:
             commands += self._at_table(_of(person, "tables"), code)
         await self._line.ask_all(commands, "slapjack:{person}:tables")
 
+    async def stood_up(self, code: str, person: str) -> None:
+        """This person has nothing at this table any more."""
+        key = _of(person, "tables")
+        await self._line.answer(self._redis.srem(key, code), key)
+
     def _at_table(self, key: str, code: str) -> list[Command]:
         return [lambda pipe: pipe.sadd(key, code), lambda pipe: pipe.expire(key, self._keep_s)]
 
@@ -118,15 +123,19 @@ class People:
             await self._line.answer(pipe.execute(), _device(key_hash))
 
     async def forget(self, person: str) -> None:
-        """Deletes all that is kept of a person here, the ways to them first."""
+        """Deletes all that is kept of a person here, the ways to them first.
+
+        Where they still have something at a table, the list of those stays, and their devices, which may ask again.
+        """
         devices_key, key = _of(person, "devices"), _of(person, "person")
-        devices = await self._line.answer(self._redis.smembers(devices_key), devices_key)
+        done = not await self.tables(person)
+        devices = await self._line.answer(self._redis.smembers(devices_key), devices_key) if done else ()
         link, recovery = await self._line.answer(self._redis.hmget(key, "link", "recovery"), key)
         gone = [
             *(_device(device.decode()) for device in devices),
             *([_link(link.decode())] if link else []),
             *([_recovery(recovery.decode())] if recovery else []),
-            *(key, devices_key, _of(person, "tables")),
+            *([key, devices_key] if done else [key]),
         ]
         async with self._redis.pipeline(transaction=False) as pipe:
             for each in gone:

@@ -378,6 +378,11 @@ def person_of(table: Table, name: str) -> str:
     return next(seat.key_hash for seat in table.saved.seats if seat.name == name)
 
 
+def scores_of(person: str) -> dict[str, Score]:
+    """What a table keeps of somebody who has won there."""
+    return {person: Score("Quirina", "🦊", 3, 4)}
+
+
 async def test_nothing_of_who_wants_to_be_forgotten_stays(web: Web) -> None:
     browser, other = web.browser(), web.browser(address="198.51.100.9")
     me = await meet(browser, name="Quirina", face="🦊")
@@ -497,12 +502,35 @@ async def test_a_table_that_has_nothing_of_a_person_is_left_to_its_owner(web: We
 
 async def test_a_table_that_cannot_be_read_does_not_keep_the_rest(web: Web, caplog: pytest.LogCaptureFixture) -> None:
     me = await meet(browser := web.browser(), name="Quirina", face="🦊")
-    await web.store.people.sat_down(CODE, [hash_of(me["key"])])
+    person = hash_of(me["key"])
+    await web.store.create_table(table := TableRecord("222223", Table().saved.rules, scores=scores_of(person)))
+    for code in (CODE, table.code):
+        await web.store.people.sat_down(code, [person])
     await web.redis.set(f"slapjack:{{{CODE}}}:table", b"from a newer server")
-    assert (await browser.delete("/api/me")).status_code == 204
+    assert await refused(browser.delete("/api/me")) == (500, "bad_record")
     assert f"slapjack:{{{CODE}}}:table" in caplog.text
     assert await web.redis.get(f"slapjack:{{{CODE}}}:table") == b"from a newer server"
+    left = await web.store.load_table(table.code)
+    assert left is not None
+    assert left.scores == {}
     assert (await meet(browser))["name"] == ""
+
+
+async def test_a_table_that_can_be_read_again_forgets_whoever_asks_again_from_any_device(web: Web) -> None:
+    browser, other = web.browser(), web.browser(address="198.51.100.9")
+    me = await meet(browser, name="Quirina", face="🦊")
+    await meet(other)
+    await other.post("/api/me/move", json={"code": (await browser.post("/api/me/recovery")).json()["code"]})
+    person = hash_of(me["key"])
+    await web.store.create_table(TableRecord(CODE, Table().saved.rules, scores=scores_of(person)))
+    await web.store.people.sat_down(CODE, [person])
+    readable = await web.redis.get(f"slapjack:{{{CODE}}}:table")
+    assert readable is not None
+    await web.redis.set(f"slapjack:{{{CODE}}}:table", b"from a newer server")
+    assert await refused(other.delete("/api/me")) == (500, "bad_record")
+    await web.redis.set(f"slapjack:{{{CODE}}}:table", readable)
+    assert (await other.delete("/api/me")).status_code == 204
+    await nothing_kept(web, "Quirina", person)
 
 
 async def test_nobody_is_forgotten_in_part_while_a_back_up_is_made(web: Web) -> None:
