@@ -26,9 +26,7 @@ import msgspec
 
 from engine.game import Value
 from engine.rules import GameName
-from server.figures import FIGURES, Page, Row
-from server.figures import By as By
-from server.figures import Span as Span
+from server.figures import FIGURES, By, Page, Row, Span
 from server.store.line import Line
 from server.store.port import BadRecord, Result
 
