@@ -325,6 +325,28 @@ class PlainTable(Table):
         self.phones[seat].transport.write(framed(b'{"t":"slap","nth":%d}' % nth, TEXT))
 
 
+class AskedTable(PlainTable):
+    """The same, whose phones say as much as ours: they ask for the clock, and say that a Jack is painted."""
+
+    async def sit(self) -> None:
+        """Opens the sockets and begins to ask."""
+        await super().sit()
+        self._loop.call_later(self.luck.uniform(0, SYNC_S), self._sync, 0)
+
+    def _sync(self, number: int) -> None:
+        if not self.leaving:
+            self.phones[number % self.seats].transport.write(framed(b'{"t":"sync","nth":%d}' % self._nth, TEXT))
+            self._loop.call_later(SYNC_S / self.seats, self._sync, number + 1)
+
+    def _answer(self, told: Plain, phone: Phone, payload: bytes, arrived_s: float) -> None:
+        if told.t == "synced":
+            return
+        super()._answer(told, phone, payload, arrived_s)
+        if told.face[:1] == "J":
+            for other in self.phones:
+                other.transport.write(framed(b'{"t":"shown","nth":%d}' % told.nth, TEXT))
+
+
 class ColyseusTable(PlainTable):
     """A table of Colyseus: a seat is reserved over HTTP first, and messages are a byte, a type and msgpack."""
 

@@ -36,7 +36,7 @@ import uvloop
 from redis import Redis
 
 from server.store.embedded import EmbeddedStore
-from tests.bench.phones import ColyseusTable, Load, OwnTable, PlainTable, Table, Tally, quantile
+from tests.bench.phones import AskedTable, ColyseusTable, Load, OwnTable, PlainTable, Table, Tally, quantile
 
 ROOT = Path(__file__).parents[2]
 RIVALS = Path(__file__).parent / "rivals"
@@ -50,7 +50,7 @@ CHEAPER = 2.5
 """A delivery may cost so many times less with many tables than with few."""
 SETTLE_S = 1.5
 STEP = 1.1
-CLIMB_S = 36.0
+CLIMB_S = 30.0
 """No further window of a climb begins after this."""
 OTHERS_PCT = 20
 """What others may take of the machine without being mentioned."""
@@ -85,6 +85,8 @@ class Contestant:
     table: type[Table] = PlainTable
     kept: bool = False
     root: Path = ROOT
+    climbs: bool = True
+    """Whether it is asked how many tables it carries, and not only what a message costs it."""
 
     @property
     def own(self) -> bool:
@@ -104,6 +106,13 @@ CONTESTANTS = (
     Contestant("colyseus", "Colyseus, `broadcast`", ("node", str(INSTALLED / "colyseus.mjs"), "PORT"), ColyseusTable),
     Contestant("node_ws", "bare Node `ws`", ("node", str(INSTALLED / "node_ws.mjs"), "PORT")),
     Contestant("picows", "picows, the limit in Python", _python(str(RIVALS / "raw_picows.py"), "PORT")),
+    Contestant(
+        "asking",
+        "picows, with all that ours says and hears besides",
+        _python(str(RIVALS / "raw_picows.py"), "PORT", "asking"),
+        AskedTable,
+        climbs=False,
+    ),
 )
 
 
@@ -294,8 +303,8 @@ def _row(tables: int, seen: Tally, wall_s: float, server_s: float, load_s: float
     )
 
 
-async def climb(bench: Bench, most: int) -> Climb:
-    """Goes up the ladder to where the server does not follow."""
+async def climb(bench: Bench, most: int, *, beyond: bool = True) -> Climb:
+    """Goes up the ladder to where the server does not follow, or no further than `MANY` tables."""
     seen = Climb()
     ends_s = time.monotonic() + CLIMB_S
 
@@ -314,6 +323,8 @@ async def climb(bench: Bench, most: int) -> Climb:
         row = await at(MANY)
         seen.many = row if row.tables == MANY else None
         fine, failed = (row, None) if row.fine else (fine, row)
+    if not beyond:
+        return seen
     tables = round(row.tables * 82 / max(1.0, row.server_pct))
     while True:
         if fine is not None:
@@ -435,8 +446,9 @@ def report(climbs: dict[str, list[Climb]]) -> str:
         like_us = many_us if _many(own) and many else cpu_us
         bound = "".join(f" (bound by {climb.bound})" for climb in seen[:1] if climb.bound != "server")
         delays = f"{_mid([row.p50_ms for row in few]):.2f} / {_mid([row.p99_ms for row in few]):.2f}"
+        carried = f"{capacity:,.0f}{bound} | {_ratio(own_capacity, capacity):.2f} ×" if contestant.climbs else "– | –"
         lines.append(
-            f"| {contestant.title} | {capacity:,.0f}{bound} | {_ratio(own_capacity, capacity):.2f} × "
+            f"| {contestant.title} | {carried} "
             f"| {cpu_us:.0f} / {many_us:.0f} | {_ratio(own_cpu_us, like_us):.2f} × | {delays} |"
         )
     return "\n".join(lines).replace("nan ×", "–").replace("nan", "–")
@@ -459,6 +471,7 @@ def summary(climbs: dict[str, list[Climb]], kib: float) -> dict[str, float]:
         "no_journal_vs_limit": _ratio(capacity.get("unkept", math.nan), capacity.get("picows", math.nan)),
         "cpu_vs_limit": own_us / many_us.get("picows", math.nan),
         "cpu_no_journal_vs_limit": many_us.get("unkept", math.nan) / many_us.get("picows", math.nan),
+        "cpu_vs_asking": own_us / many_us.get("asking", math.nan),
         "cpu_vs_starlette": own_us / many_us.get("starlette", math.nan),
         "p99_ms_at_200": few_p99_ms.get("own", math.nan),
         "p99_ms_at_200_starlette": few_p99_ms.get("starlette", math.nan),
@@ -491,9 +504,10 @@ async def measure(names: Sequence[str], rounds: int, window_s: float) -> tuple[d
                     say(f"{kib:.1f} KiB for each of {IDLE_SOCKETS} sockets that say nothing")
             with running(contestant) as (port, pid, store_pid):
                 bench = Bench(Load(port, contestant.table, seed=number), pid, store_pid, window_s, say)
-                seen = await climb(bench, most)
+                seen = await climb(bench, most, beyond=contestant.climbs)
                 await bench.load.bring_to(0)
-                say(f"{seen.capacity:.0f} tables a core ({seen.bound})")
+                if contestant.climbs:
+                    say(f"{seen.capacity:.0f} tables a core ({seen.bound})")
                 climbs.setdefault(contestant.name, []).append(seen)
     return climbs, kib
 

@@ -1,9 +1,13 @@
 # mypy: ignore-errors
 """The workload "table" on picows with uvloop, with as little Python as it takes: the limit for a server in Python.
 
-python raw_picows.py PORT
+python raw_picows.py PORT [asking]
+
+"asking" it says as much besides as our server does when it is busy: pings, and what the room's clock says; and it hears
+the answers, of which it thinks nothing. This is the limit for what we have to say.
 """
 
+import asyncio
 import json
 import sys
 from collections import defaultdict
@@ -11,6 +15,10 @@ from dataclasses import dataclass, field
 
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, WSUpgradeRequest, ws_create_server
+
+ASKING = "asking" in sys.argv
+PINGS = 0.38
+"""So many pings for every message, as ours sends at a thousand tables."""
 
 DECK = [rank + suit for suit in "SHDC" for rank in "A23456789TJQK"]
 
@@ -22,10 +30,17 @@ class Table:
     sockets: set[WSTransport] = field(default_factory=set)
     turned: int = 0
     slapped: bool = True
+    to_ping: float = 0.0
 
     def tell(self, text: bytes) -> None:
         for socket in self.sockets:
             socket.send(WSMsgType.TEXT, text)
+            if ASKING:
+                self.to_ping += PINGS
+                if self.to_ping >= 1:
+                    self.to_ping -= 1
+                    # Later, as ours: in one journey with the card it would cost next to nothing.
+                    loop.call_later(0.1, socket.send_ping, b"12345678")
 
 
 tables: dict[str, Table] = defaultdict(Table)
@@ -57,9 +72,14 @@ class Player(WSListener):
         elif message["t"] == "slap" and nth == table.turned and not table.slapped:
             table.slapped = True
             table.tell(b'{"t":"verdict","nth":%d,"seat":%s}' % (nth, self.seat.encode()))
+        elif message["t"] == "sync":
+            transport.send(WSMsgType.TEXT, b'{"t":"synced","nth":%d}' % nth)
 
 
 async def main() -> None:
+    global loop
+    loop = asyncio.get_running_loop()
+
     def player(request: WSUpgradeRequest) -> Player:
         return Player(request.path.decode())
 
