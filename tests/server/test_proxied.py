@@ -14,17 +14,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(
         tmp_path_factory.mktemp("proxied"),
         SLAPJACK_TABLES_PER_MINUTE="1",
-        SLAPJACK_TRUSTED_PROXIES="10.0.0.0/8,127.0.0.1",
+        SLAPJACK_TRUSTED_PROXIES="10.0.0.0/8,127.0.0.1,::1",
     ) as running:
         yield running
 
 
 def statuses(server: Served, proxy: str, *came_from: str) -> list[int]:
     """The answers to a wish for a table that comes from `proxy`, with each of these as `X-Forwarded-For`."""
+    url = server.url.replace("127.0.0.1", "[::1]") if ":" in proxy else server.url
     with httpx.Client(transport=httpx.HTTPTransport(local_address=proxy)) as client:
-        return [
-            client.post(f"{server.url}/api/tables", headers={"X-Forwarded-For": each}).status_code for each in came_from
-        ]
+        return [client.post(f"{url}/api/tables", headers={"X-Forwarded-For": each}).status_code for each in came_from]
 
 
 def test_a_trusted_proxy_says_where_people_come_from(server: Served) -> None:
@@ -34,6 +33,11 @@ def test_a_trusted_proxy_says_where_people_come_from(server: Served) -> None:
     # What a phone wrote itself stands before what the last proxy that is trusted has seen.
     assert statuses(server, "127.0.0.1", "203.0.113.3, 203.0.113.1", "203.0.113.4, 203.0.113.5, 10.1.2.3") == [429, 201]
     assert statuses(server, "127.0.0.1", "203.0.113.5") == [429]
+
+
+def test_so_does_a_tunnel_that_takes_the_other_localhost(server: Served) -> None:
+    """Where a name leads to both, programs go to `::1` first."""
+    assert statuses(server, "::1", "203.0.113.11", "203.0.113.11", "203.0.113.12") == [201, 429, 201]
 
 
 def test_nobody_else_is_believed(server: Served) -> None:
