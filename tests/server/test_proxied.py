@@ -1,5 +1,6 @@
 """Whose word is taken about where somebody comes from: the limits for each household show it."""
 
+import socket
 from collections.abc import Iterator
 
 import httpx
@@ -35,6 +36,7 @@ def test_a_trusted_proxy_says_where_people_come_from(server: Served) -> None:
     assert statuses(server, "127.0.0.1", "203.0.113.5") == [429]
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="there is no IPv6 here")
 def test_so_does_a_tunnel_that_takes_the_other_localhost(server: Served) -> None:
     """Where a name leads to both, programs go to `::1` first."""
     assert statuses(server, "::1", "203.0.113.11", "203.0.113.11", "203.0.113.12") == [201, 429, 201]
