@@ -57,6 +57,10 @@ class RulesError(ValueError):
         self.conflicts = conflicts
 
 
+MOST_CARDS = 10_000
+"""A game of so many turned cards ends, limit or not (R12): what is kept of it must not grow for ever."""
+
+
 class Rules(Value):
     """One table's choices; the defaults are the standard game. Times end in their unit, 0 is off."""
 
@@ -67,7 +71,7 @@ class Rules(Value):
     won_pile: WonPile = WonPile.SHUFFLE_UNDER
     penalty: Penalty = Penalty.TO_TURNER
     min_show_ms: Annotated[int, msgspec.Meta(ge=300, le=10_000)] = 800
-    card_limit: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    card_limit: Annotated[int, msgspec.Meta(ge=0, le=MOST_CARDS)] = 0
     time_limit_min: Annotated[int, msgspec.Meta(ge=0, le=240)] = 0
     call: bool = False
     say_jack: bool = False
@@ -118,6 +122,10 @@ class Rules(Value):
     def slap_ranks(self) -> str:
         """The ranks of which every card may be slapped, the Jack's first (R11)."""
         return "J" + "".join(rank for switch, rank in RANKS_TOO.items() if getattr(self, switch))
+
+    def last_card(self) -> int:
+        """The number of the card with which the game ends at the latest (R12)."""
+        return self.card_limit or MOST_CARDS
 
     def in_force(self) -> "Rules":
         """The rules as they are played: Duel puts its own in place of what it fixes (R20)."""

@@ -408,7 +408,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         """The limit that has been reached, if any (R12)."""
         if self.time_up:
             return End.TIME_LIMIT
-        return End.CARD_LIMIT if 0 < self.rules.card_limit <= self.turned else None
+        return End.CARD_LIMIT if self.turned >= self.rules.last_card() else None
 
     def _wait(self) -> Wait:
         if self.end is not None:

@@ -179,7 +179,7 @@ class War(Value, tag_field="kind", tag="war"):
 
     def _limited(self, events: list[AnyEvent]) -> Step:
         """R12: the card limit."""
-        if 0 < self.rules.card_limit <= self.turned:
+        if self.turned >= self.rules.last_card():
             return self._counted(End.CARD_LIMIT, events)
         return Step(game=self, events=tuple(events))
 

@@ -19,7 +19,7 @@ from engine.game import (
     Wait,
     WrongSlap,
 )
-from engine.rules import Rules
+from engine.rules import MOST_CARDS, Rules
 from tests.engine.cardtable import CardTable, cards, position, seats
 
 LIMIT_2 = Rules(card_limit=2)
@@ -126,6 +126,12 @@ def test_r12_most_cards_win_at_the_card_limit() -> None:
     assert table.counts == [1, 2, 0, 2]
     assert table.view.winners == seats(1)
     assert table.view.end is End.CARD_LIMIT
+
+
+def test_r12_without_a_limit_the_ten_thousandth_card_is_the_last() -> None:
+    table = CardTable(position("2S 3S", "4S 5S 6S", turned=MOST_CARDS - 2))
+    assert table.turn()[1:] == ()
+    assert table.turn()[1:] == (GameOver(winners=seats(1), end=End.CARD_LIMIT),)
 
 
 def test_r12_equal_counts_share_the_win() -> None:
