@@ -5,7 +5,6 @@
 played.
 """
 
-import base64
 from typing import assert_never
 
 import msgspec
@@ -13,7 +12,7 @@ import msgspec
 from engine.cards import deck_text, full_deck, shuffled
 from engine.game import End, GameOver, Refusal, Seat, Status, WrongSlap
 from engine.table import deal
-from server.chair import REACT_EVERY_US, Chair, Guest
+from server.chair import REACT_EVERY_US, Chair, Guest, Seats
 from server.journal import AnyEntry, Dealt, Replayed, write_entry
 from server.judge import Evidence
 from server.keys import KEY, hash_of, new_key
@@ -33,7 +32,7 @@ from server.mail import (
     Tell,
     Woken,
 )
-from server.names import COMPUTER_FACE, COMPUTER_NAMES, BadName, clean, clean_face, plain_name
+from server.names import BadName, clean, clean_face
 from server.path import Path
 from server.play import SILENT_TURNS, Play
 from server.ports import Luck
@@ -52,7 +51,6 @@ from server.protocol import (
     GiveSeat,
     Hold,
     Join,
-    Kind,
     Lock,
     Marked,
     Message,
@@ -83,11 +81,10 @@ from server.protocol import (
     Why,
 )
 from server.scores import ScoreBook
-from server.store.port import Change, Computer, Played, Result, SeatRecord, TableRecord
+from server.store.port import Change, Played, Result, TableRecord
 from server.strain import AT_EASE, Strain
 
 BREAK_US = 3_000_000
-HOST_AWAY_US = 30_000_000
 PING_PLAYING_US = 1_000_000
 PING_IDLE_US = 3_000_000
 PING_NEWCOMER_US = 200_000
@@ -122,13 +119,12 @@ class Room:
     ) -> None:
         self.code = record.code
         self.rules = record.rules
-        self.chairs = [Chair(seat) for seat in record.seats]
         self.scores = ScoreBook.of(record)
         self.games = record.games
-        self.host = record.host
         self.dealer = record.dealer
         self.locked = record.locked
         self.ranked = record.ranked
+        self._seats = Seats(record.seats, record.host, luck)
         self.guests: dict[ConnId, Guest] = {}
         self._watched: dict[str, None] = {}
         self.stage = Stage.LOBBY
@@ -138,8 +134,6 @@ class Room:
         self.still_since_us: int | None = None
         self.winners: tuple[SeatId, ...] = ()
         self.next_deal_us = 0
-        self.host_away_us: int | None = None
-        self.rightful_host: SeatId | None = None
         self._luck = luck
         self._strain = strain
         self._max_spectators = max_spectators
@@ -225,6 +219,16 @@ class Room:
         return self._wake_us
 
     @property
+    def chairs(self) -> list[Chair]:
+        """The seats in the order of the circle, with whoever sits there."""
+        return self._seats.chairs
+
+    @property
+    def host(self) -> SeatId | None:
+        """The seat of the host (R26)."""
+        return self._seats.host
+
+    @property
     def overturned(self) -> int:
         """How many hands came after a verdict that they would have won; a number to be driven to zero."""
         return self._overturned + (self.play.overturned if self.play is not None else 0)
@@ -234,10 +238,10 @@ class Room:
         return TableRecord(
             code=self.code,
             rules=self.rules,
-            seats=tuple(chair.record for chair in self.chairs if not chair.gone),
+            seats=tuple(chair.record for chair in self._seats.chairs if not chair.gone),
             scores=dict(self.scores.scores),
             games=self.games,
-            host=self.rightful_host or self.host,
+            host=self._seats.rightful_host or self._seats.host,
             dealer=self.dealer,
             locked=self.locked,
             first_to=self.scores.first_to,
@@ -262,17 +266,12 @@ class Room:
 
     def _take_up(self, replayed: Replayed, at_us: int) -> None:
         """Goes on with a game from the journal. It stands still until somebody is back (R24)."""
-        kept = {chair.id: chair for chair in self.chairs}
-        dealt = [kept.pop(s.id) if s.id in kept else Chair(s, gone=True) for s in replayed.dealt.seats]
-        for place, chair in enumerate(dealt):
-            chair.place = Seat(place)
-        self.chairs = [*dealt, *kept.values()]
         self.stage = Stage.PLAYING
         self.play = Play(
             replayed.game,
             replayed.dealt.rules,
             replayed.dealt.game,
-            tuple(dealt),
+            self._seats.take_up(replayed.dealt.seats),
             self._luck,
             at_us=at_us,
             strain=self._strain,
@@ -305,7 +304,7 @@ class Room:
         while (due_us := self._due_us()) is not None and due_us <= self._now_us:
             if due_us == self._ping_us:
                 self._ping_all()
-            elif due_us == self._handover_us():
+            elif due_us == self._seats.handover_us():
                 self._pass_host()
             elif due_us == self.next_deal_us:
                 self.next_deal_us = 0
@@ -319,9 +318,10 @@ class Room:
 
     def _due_us(self) -> int | None:
         play_us = self.play.wake_at() if self.play is not None and self.still_since_us is None else None
-        if play_us is not None and self._ping_us is not None and not self.next_deal_us and self.host_away_us is None:
-            return min(play_us, self._ping_us)  # as it is most of the time
-        instants = (play_us, self._ping_us, self.next_deal_us or None, self._handover_us())
+        ping_us = self._ping_us
+        if play_us is not None and ping_us is not None and not self.next_deal_us and self._seats.host_away_us is None:
+            return min(play_us, ping_us)  # as it is most of the time
+        instants = (play_us, ping_us, self.next_deal_us or None, self._seats.handover_us())
         return min((instant for instant in instants if instant is not None), default=None)
 
     def _ping_all(self) -> None:
@@ -373,7 +373,7 @@ class Room:
         """Stops and starts the game's time: a pause, or every person away (R24)."""
         if self.play is None:
             return
-        still = self.paused or not self._anybody()
+        still = self.paused or self._seats.first_here() is None
         if still == (self.still_since_us is not None):
             return
         self._stirred = True
@@ -390,9 +390,6 @@ class Room:
                 self._taken_up = False
                 self.play.show_afresh(at_us)
             self._tell_play()
-
-    def _anybody(self) -> bool:
-        return any(not chair.away for chair in self.chairs if chair.computer is None and not chair.gone)
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -442,16 +439,16 @@ class Room:
         key = join.key if KEY.fullmatch(join.key) else new_key(self._luck)
         key_hash = person or hash_of(key)
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
-        chair = None if join.watch else self._chair_of(key_hash)
+        chair = None if join.watch else self._seats.chair_of(key_hash)
         if chair is None:
             # A screen whose line has blipped comes back, though the table was locked meanwhile.
-            known = join.watch and (key_hash in self._watched or self._chair_of(key_hash) is not None)
+            known = join.watch and (key_hash in self._watched or self._seats.chair_of(key_hash) is not None)
             refusal = self._newcomer_refused(join, known)
             if refusal is not None:
                 self._refuse(conn, join, refusal[0], detail=refusal[1])
                 return
             if not join.watch:
-                chair = self._seat_person(join, key_hash)
+                chair = self._seats.seat_person(join, key_hash, self.rules)
         if chair is not None:
             self._take_seat(conn, chair)
         # Only now: what their coming has set going is told to the others, and to them with the whole table.
@@ -464,13 +461,10 @@ class Room:
         self._settle_table(but=conn)
         self._show_all(conn)
 
-    def _chair_of(self, key_hash: str) -> Chair | None:
-        return next((c for c in self.chairs if c.record.key_hash == key_hash and not c.gone), None)
-
     def _newcomer_refused(self, join: Join, known: bool = False) -> tuple[Why, str] | None:
         if self.locked and not known:
             return Why.TABLE_LOCKED, "the host has locked this table"
-        if not join.watch and self._is_full():
+        if not join.watch and self._seats.is_full(self.rules):
             return TABLE_FULL
         if join.watch and sum(guest.chair is None for guest in self.guests.values()) >= self._max_spectators:
             return Why.TABLE_FULL, "too many people are watching this table"
@@ -479,25 +473,6 @@ class Room:
         except BadName as wrong:
             return Why.BAD_NAME, str(wrong)
         return None
-
-    def _is_full(self) -> bool:
-        """Whether these rules have no seat left; whoever comes can still watch (R1, R20, R21)."""
-        return len(self.chairs) >= self.rules.seats()[-1]
-
-    def _seat_person(self, join: Join | Sit, key_hash: str) -> Chair:
-        seat = SeatRecord(_new_seat_id(self._luck), self._name(join.name), clean_face(join.face), Kind.PERSON, key_hash)
-        chair = Chair(seat)
-        self.chairs.append(chair)
-        if self.host is None:
-            self.host = chair.id
-        return chair
-
-    def _name(self, name: str) -> str:
-        if not self.rules.plain_names:
-            return clean(name)
-        taken = {chair.record.name for chair in self.chairs}
-        picks = (plain_name(int.from_bytes(self._luck.draw()[:4])) for _ in iter(int, 1))
-        return next(name for name in picks if name not in taken)
 
     def _take_seat(self, conn: ConnId, chair: Chair) -> None:
         if chair.conn is not None:
@@ -515,8 +490,7 @@ class Room:
             self._came(chair)
 
     def _came(self, chair: Chair) -> None:
-        if chair.id == self.rightful_host:
-            self.host, self.rightful_host = chair.id, None
+        self._seats.came(chair)
         self._presence_changed()
 
     def _presence_changed(self) -> None:
@@ -538,36 +512,16 @@ class Room:
         guest.chair.conn = None
         self._presence_changed()
 
-    def _heir(self) -> Chair | None:
-        """The longest-seated person present (R26)."""
-        return next((c for c in self.chairs if c.computer is None and not c.away and not c.gone), None)
-
-    def _handover_us(self) -> int | None:
-        """When the host has been away for so long that somebody present takes over (R26)."""
-        if self.host_away_us is None or self._heir() is None:
-            return None
-        return self.host_away_us + HOST_AWAY_US
-
     def _pass_host(self) -> None:
-        heir = self._heir()
-        assert heir is not None
         self._stirred = True
-        self.rightful_host = self.rightful_host or self.host
-        self.host = heir.id
-        self.host_away_us = None
+        self._seats.pass_host()
 
     def _remove(self, chair: Chair) -> None:
         """Takes a seat from the table for good (R25); its win score stays with its owner."""
-        chair.gone = True
-        chair.conn = None
-        if self.rightful_host == chair.id:
-            self.rightful_host = None
-        if self.host == chair.id:
-            self.host = self.rightful_host or self._next_host()
-            self.rightful_host = None
+        self._seats.let_go(chair)
         if self.dealer == chair.id:
             # The deal passes to the left of where it was (R2).
-            self.dealer = self.chairs[self.chairs.index(chair) - 1].id
+            self.dealer = self._seats.chairs[self._seats.chairs.index(chair) - 1].id
         if self.play is not None and chair.place is not None:
             # While the game stands still, so does its time.
             self.play.leave(chair.place, self._now_us if self.still_since_us is None else self.still_since_us)
@@ -575,16 +529,17 @@ class Room:
         if chair.computer is not None:
             self.scores.forget(chair.id)
         if self.play is None or chair.place is None:
-            self.chairs = [c for c in self.chairs if c is not chair]
+            self._seats.drop(chair)
         self._stand_still(self._now_us)
 
     def _knows(self, person: str) -> bool:
         """Whether somebody is or was here: most who want to be forgotten were at none of a server's tables."""
         here = any(guest.key_hash == person for guest in self.guests.values())
-        return here or person in self._watched or self.scores.knows(person) or self._chair_of(person) is not None
+        seated = self._seats.chair_of(person) is not None
+        return here or seated or person in self._watched or self.scores.knows(person)
 
     def _forget(self, person: str) -> None:
-        chair = self._chair_of(person)
+        chair = self._seats.chair_of(person)
         if chair is not None:
             # First, for their leaving may end the game, and its result must not name them.
             chair.record = msgspec.structs.replace(chair.record, name="", key_hash="")
@@ -601,10 +556,6 @@ class Room:
             self.guests.pop(chair.conn, None)
             self._effects.append(HangUp(chair.conn, Closing.REMOVED, reason))
         self._remove(chair)
-
-    def _next_host(self) -> SeatId | None:
-        people = [c for c in self.chairs if c.computer is None and not c.gone]
-        return next((c.id for c in sorted(people, key=lambda c: c.away)), None)
 
     # --- what people ask -----------------------------------------------------------------------------------------
 
@@ -637,7 +588,7 @@ class Room:
             case _:
                 if guest.chair is None:
                     return Why.NOT_SEATED
-                if guest.chair.id != self.host:
+                if guest.chair.id != self._seats.host:
                     return Why.NOT_HOST
                 return self._command(message)
 
@@ -669,7 +620,7 @@ class Room:
     def _point(self, guest: Guest, question: int, seat: Seat) -> Why | None:
         if self.play is None:
             return Why.NOT_PLAYING
-        chair = guest.chair or self._chair_of(guest.key_hash)  # nobody judges their own hand from a second screen
+        chair = self._seats.own(guest)  # nobody judges their own hand from a second screen
         place = chair.place if chair is not None else None
         if place is not None and self.play.game.view().seats[place].status is not Status.OUT:
             return Why.NO_QUESTION
@@ -677,11 +628,6 @@ class Room:
             return Why.NO_QUESTION
         self._tell_play()
         return None
-
-    def _looks_on(self, guest: Guest) -> bool:
-        """Whether somebody is not in this game, on this screen or another."""
-        chair = guest.chair or self._chair_of(guest.key_hash)
-        return chair is None or chair.place is None
 
     def _react(self, guest: Guest, emoji: Emoji) -> Why | None:
         if not self.rules.reactions:
@@ -706,22 +652,22 @@ class Room:
     def _sit(self, conn: ConnId, guest: Guest, sit: Sit) -> Why | tuple[Why, str] | None:
         if guest.chair is not None:
             return Why.ALREADY_SEATED
-        chair = self._chair_of(guest.key_hash)  # on another device
+        chair = self._seats.chair_of(guest.key_hash)  # on another device
         if chair is None:
             refusal = self._newcomer_refused(Join(sit.name, sit.face))
             if refusal is not None:
                 return refusal
-            chair = self._seat_person(sit, guest.key_hash)
+            chair = self._seats.seat_person(sit, guest.key_hash, self.rules)
         guest.chair = chair
         self._effects.append(Tell((conn,), Seated(chair.id)))
         self._take_seat(conn, chair)
         return None
 
     def _claim(self, guest: Guest, seat: SeatId) -> Why | tuple[Why, str] | None:
-        own = guest.chair or self._chair_of(guest.key_hash)
-        if own is not None and (own.place is not None or own.id in (self.host, seat)):
+        own = self._seats.own(guest)
+        if own is not None and (own.place is not None or own.id in (self._seats.host, seat)):
             return Why.ALREADY_SEATED
-        chair = self._chair(seat)
+        chair = self._seats.chair(seat)
         if chair is None or chair.computer is not None or chair.connected:
             return Why.NO_SUCH_SEAT, "nobody is away from that seat"
         guest.claims = seat
@@ -729,7 +675,7 @@ class Room:
 
     def _give_seat(self, seat: SeatId, yes: bool) -> Why | None:
         """A person who has lost their key has their seat again (R28); whoever has the old key is a newcomer."""
-        chair, claim = self._chair(seat), self._claim_on(seat)
+        chair, claim = self._seats.chair(seat), self._seats.claim_on(seat, self.guests)
         if chair is None or claim is None:
             return Why.NO_SUCH_SEAT
         conn, guest = claim
@@ -739,7 +685,7 @@ class Room:
         for other in self.guests.values():
             if other.claims == seat:
                 other.claims = None
-        own = guest.chair or self._chair_of(guest.key_hash)
+        own = self._seats.own(guest)
         if own is not None:
             guest.chair = None
             own.conn = None if own.conn == conn else own.conn
@@ -750,22 +696,6 @@ class Room:
         self._effects.append(Tell((conn,), Seated(chair.id)))
         self._take_seat(conn, chair)
         return None
-
-    def _claim_on(self, seat: SeatId) -> tuple[ConnId, Guest] | None:
-        """Who said first that this seat is theirs, while nobody else sits there and they are in no game.
-
-        Whoever is host by now gives no seat to themselves.
-        """
-        chair = self._chair(seat)
-        if chair is None or chair.connected:
-            return None
-        claims = ((conn, guest) for conn, guest in self.guests.items() if guest.claims == seat)
-        return next(((conn, g) for conn, g in claims if self._looks_on(g) and not self._is_host(g)), None)
-
-    def _is_host(self, guest: Guest) -> bool:
-        """Whether somebody is the host, on this screen or another."""
-        chair = guest.chair or self._chair_of(guest.key_hash)
-        return chair is not None and chair.id == self.host
 
     def _command(self, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
         match message:
@@ -791,20 +721,20 @@ class Room:
                     return Why.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
                 made_up, self.rules = self.rules.plain_names, rules
                 if rules.plain_names and not made_up:
-                    self._name_children()
+                    self._seats.name_plainly()
             case AddComputer():
-                if self._is_full():
+                if self._seats.is_full(self.rules):
                     return TABLE_FULL
-                self._seat_computer(message)
+                self._seats.seat_computer(message)
             case Remove(seat):
-                chair = self._chair(seat)
+                chair = self._seats.chair(seat)
                 if chair is None:
                     return Why.NO_SUCH_SEAT
                 self._dismiss(chair, "the host has removed you from the table")
             case GiveSeat(seat, yes):
                 return self._give_seat(seat, yes)
             case SetHandicap(seat, ms):
-                chair = self._chair(seat)
+                chair = self._seats.chair(seat)
                 if chair is None:
                     return Why.NO_SUCH_SEAT
                 if self.play is not None:
@@ -818,46 +748,22 @@ class Room:
                 raise AssertionError(f"not a host's message: {message}")
         return None
 
-    def _chair(self, seat: SeatId) -> Chair | None:
-        return next((chair for chair in self.chairs if chair.id == seat and not chair.gone), None)
-
-    def _seat_computer(self, wanted: AddComputer) -> None:
-        taken = {chair.record.name for chair in self.chairs}
-        name = next(name for name in COMPUTER_NAMES if name not in taken)
-        plays = Computer(wanted.reaction_ms, wanted.spread_ms, wanted.slip_percent)
-        seat = SeatRecord(_new_seat_id(self._luck), name, COMPUTER_FACE, Kind.COMPUTER, computer=plays)
-        self.chairs.append(Chair(seat))
-
-    def _name_children(self) -> None:
-        for chair in self.chairs:
-            if chair.computer is None:
-                chair.record = msgspec.structs.replace(chair.record, name=self._name(""))
-
     # --- games ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> Refusal | Why | tuple[Why, str] | None:
         if self.play is not None:
             return Why.ALREADY_PLAYING
-        if conflicts := self.rules.seat_conflicts(len(self.chairs)):
-            why = Why.TOO_FEW if len(self.chairs) < self.rules.seats()[0] else Why.TOO_MANY
+        if conflicts := self.rules.seat_conflicts(len(self._seats.chairs)):
+            why = Why.TOO_FEW if len(self._seats.chairs) < self.rules.seats()[0] else Why.TOO_MANY
             return why, f"{conflicts[0].rule}: {conflicts[0].sentence}"
-        self.rightful_host = None
+        self._seats.rightful_host = None
         self._deal(self._now_us)
         return None
 
-    def _ready(self) -> bool:
-        """Whether the next game may begin: seats enough, and a person to see it (R28)."""
-        return len(self.chairs) in self.rules.seats() and self._anybody()
-
     def _deal(self, at_us: int) -> None:
         self._stirred = True
-        self.chairs = [chair for chair in self.chairs if not chair.gone]
-        for place, chair in enumerate(self.chairs):
-            chair.place = Seat(place)
-            chair.silent_turns = 0
-            chair.reactions_us = []
-            chair.wrong = 0
-        ids = [chair.id for chair in self.chairs]
+        self._seats.deal_in()
+        ids = [chair.id for chair in self._seats.chairs]
         dealer = (ids.index(self.dealer) + 1) % len(ids) if self.dealer in ids else 0
         self.dealer = ids[dealer]
         self.games += 1
@@ -868,7 +774,7 @@ class Room:
         self.scores.begin()
         self._keep()  # what the last game has left, apart: a deal comes first in its change
         deck = shuffled(full_deck(), self._luck.draw())
-        seats = tuple(chair.record for chair in self.chairs)
+        seats = tuple(chair.record for chair in self._seats.chairs)
         self._entries.append(Dealt(self.games, deck_text(deck), self.rules, Seat(dealer), seats))
         game = deal(self.rules, deck, len(ids), Seat(dealer), tuple(seat.computer is None for seat in seats))
         show_jacks = self.rules.show_jacks and self.games == 1
@@ -876,7 +782,7 @@ class Room:
             game,
             self.rules,
             self.games,
-            tuple(self.chairs),
+            tuple(self._seats.chairs),
             self._luck,
             at_us=at_us,
             strain=self._strain,
@@ -892,7 +798,7 @@ class Room:
             return
         if self.play.pings:
             for seat in self.play.pings:
-                if (conn := self.chairs[seat].conn) is not None:
+                if (conn := self._seats.chairs[seat].conn) is not None:
                     self._to_ping[conn] = None
             self.play.pings.clear()
         if not self.play.happenings:
@@ -906,7 +812,7 @@ class Room:
                 self._watch(happening.verdict, happening.evidence)
             for event in happening.events:
                 if isinstance(event, WrongSlap):
-                    self.chairs[event.seat].wrong += 1
+                    self._seats.chairs[event.seat].wrong += 1
                 elif isinstance(event, GameOver):
                     ending = event
         if ending is not None:
@@ -917,7 +823,7 @@ class Room:
             self._tell_everybody(
                 Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question, say_shown=h.judged)
             )
-        if any(chair.silent_turns >= SILENT_TURNS for chair in self.chairs):
+        if any(chair.silent_turns >= SILENT_TURNS for chair in self._seats.chairs):
             self._stirred = True
         if ending is not None:
             self._end_game()
@@ -931,7 +837,7 @@ class Room:
             return
         late_us = {e.seat: e.late_us or 0 for e in evidence}
         for hand in verdict.hands:
-            chair = self.chairs[hand.seat]
+            chair = self._seats.chairs[hand.seat]
             if chair.computer is not None or hand.cover:
                 continue
             chair.reactions_us.append(hand.accepted_us - hand.handicap_us)
@@ -944,8 +850,9 @@ class Room:
         """Adds the wins, and hands the result over to be counted on the leaderboard (R28, R29, R30)."""
         assert self.play is not None
         # A person without a key has asked to be forgotten.
-        played = [c for c in self.chairs if c.place is not None and (c.computer is not None or c.record.key_hash)]
-        winners = [self.chairs[winner] for winner in ending.winners if self.chairs[winner] in played]
+        chairs = self._seats.chairs
+        played = [c for c in chairs if c.place is not None and (c.computer is not None or c.record.key_hash)]
+        winners = [chairs[winner] for winner in ending.winners if chairs[winner] in played]
         self.scores.count(played, winners)
         self.winners = tuple(chair.id for chair in winners)
         people = [chair for chair in played if chair.computer is None]
@@ -965,7 +872,7 @@ class Room:
         return ending.end is End.HOST and self.play.game.view().turned < len(full_deck())
 
     def _tell_host(self, marked: Chair) -> None:
-        host = self._chair(self.host) if self.host is not None else None
+        host = self._seats.chair(self._seats.host)
         if host is not None and host.conn is not None:
             self._effects.append(Tell((host.conn,), Marked(marked.id, marked.watch.one_in)))
 
@@ -976,29 +883,23 @@ class Room:
         self.play = None
         self.paused = False
         self.still_since_us = None
-        self.chairs = [chair for chair in self.chairs if not chair.gone]
-        for chair in self.chairs:
-            chair.place = None
-        self.stage = Stage.BREAK if self._ready() and not self.scores.champions else Stage.LOBBY
+        self._seats.deal_out()
+        self.stage = Stage.BREAK if self._seats.ready(self.rules) and not self.scores.champions else Stage.LOBBY
 
     # --- what people are told ------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
         """Brings break, host and table to what the state asks for, at the end of everything received."""
         if self.stage is Stage.BREAK:
-            if not self._ready():
+            if not self._seats.ready(self.rules):
                 self.stage, self.next_deal_us = Stage.LOBBY, 0
             elif self.held:
                 self.next_deal_us = 0
             elif not self.next_deal_us:
                 self.next_deal_us = self._now_us + BREAK_US
-        host = self._chair(self.host) if self.host is not None else None
-        if host is None or not host.away:
-            self.host_away_us = None
-        elif self.host_away_us is None:
-            self.host_away_us = self._now_us
+        self._seats.look_for_host(self._now_us)
         if self.play is not None:
-            self.play.spectators = sum(self._looks_on(guest) for guest in self.guests.values())
+            self.play.spectators = sum(self._seats.looks_on(guest) for guest in self.guests.values())
         if not self.guests:
             self._ping_us = None
         self._settle_table()
@@ -1018,7 +919,7 @@ class Room:
             stage=self.stage,
             game=self.games,
             rules=self.rules,
-            seats=tuple(self._table_seat(chair) for chair in self.chairs),
+            seats=tuple(self._table_seat(chair) for chair in self._seats.chairs),
             watching=sum(guest.chair is None for guest in self.guests.values()),
             locked=self.locked,
             paused=self.paused,
@@ -1029,8 +930,8 @@ class Room:
             asleep=self.still_since_us is not None and not self.paused,
             first_to=self.scores.first_to,
             ranked=self.ranked,
-            champions=tuple(chair.id for chair in self.chairs if chair.score_key in self.scores.champions),
-            standings=self.scores.standings(self.chairs) if self.play is None else (),
+            champions=tuple(chair.id for chair in self._seats.chairs if chair.score_key in self.scores.champions),
+            standings=self.scores.standings(self._seats.chairs) if self.play is None else (),
         )
 
     def _table_seat(self, chair: Chair) -> TableSeat:
@@ -1040,14 +941,14 @@ class Room:
             face=chair.record.face,
             kind=chair.record.kind,
             place=chair.place,
-            host=chair.id == self.host,
+            host=chair.id == self._seats.host,
             away=chair.away or chair.gone,
             wins=self.scores.wins(chair.score_key),
             rtt_ms=chair.told_rtt_ms,
             handicap_ms=chair.handicap_ms,
             reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,
             tally=chair.tally() if self.play is None else None,
-            claimed=self._claim_on(chair.id) is not None,
+            claimed=self._seats.claim_on(chair.id, self.guests) is not None,
         )
 
     def _show_all(self, conn: ConnId) -> None:
@@ -1062,8 +963,8 @@ class Room:
         whole = Update(self._n, show_at_us, view=view, question=question, table=table)
         self._effects.append(Tell((conn,), whole, send_at_us))
         guest = self.guests[conn]
-        if guest.chair is not None and guest.chair.id == self.host:
-            for chair in self.chairs:
+        if guest.chair is not None and guest.chair.id == self._seats.host:
+            for chair in self._seats.chairs:
                 if chair.watch.marked:
                     self._tell_host(chair)
 
@@ -1077,7 +978,3 @@ class Room:
             latest_us = message.show_at_us - SEND_MARGIN_US
             send_at_us = tuple([max(self._now_us, latest_us - self.guests[conn].path.usual_us) for conn in conns])
         self._effects.append(Tell(conns, message, send_at_us))
-
-
-def _new_seat_id(luck: Luck) -> SeatId:
-    return SeatId(base64.b32encode(luck.draw()[:5]).decode().lower())
