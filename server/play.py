@@ -5,8 +5,9 @@ it runs. Everything it must do later stands in `timers`, so it sleeps and wakes 
 """
 
 from collections.abc import Sequence
+from enum import IntEnum, auto
 from statistics import NormalDist
-from typing import Protocol
+from typing import Protocol, assert_never
 
 import msgspec
 
@@ -108,7 +109,23 @@ class Happening(Value):
     judged: bool = False
 
 
-Timer = tuple[str, Seat, int]
+class TimerKind(IntEnum):
+    """What a timer is for. At one instant they ring in this order: a hand not called before the turn it held up."""
+
+    CALL = auto()
+    CARRY = auto()
+    CONTEST = auto()
+    HELD = auto()
+    LIMIT = auto()
+    PASS = auto()
+    PING = auto()
+    QUESTION = auto()
+    SLAP = auto()
+    TURN = auto()
+    TURN_AWAY = auto()
+
+
+Timer = tuple[TimerKind, Seat, int]
 """What is due: its kind, the seat (or 0) and the card it is about."""
 
 
@@ -164,7 +181,7 @@ class Play:
         self._began_us = at_us - played_us
         self._moves = moves
         if rules.time_limit_min:
-            self.timers["limit", Seat(0), 0] = max(at_us, self._began_us + rules.time_limit_min * 60_000_000)
+            self.timers[TimerKind.LIMIT, Seat(0), 0] = max(at_us, self._began_us + rules.time_limit_min * 60_000_000)
         self._tell(())
         self._plan(at_us)
 
@@ -190,7 +207,7 @@ class Play:
             self.contest = self._marked(self.contest).hear(cover, at_us)
             self._close_if_due(at_us)
         else:
-            self.timers["held", seat, nth] = self._moment_us(at_us)
+            self.timers[TimerKind.HELD, seat, nth] = self._moment_us(at_us)
             self._turn_if_due(seat, nth, at_us)
         return None
 
@@ -207,7 +224,7 @@ class Play:
             case Refusal() as refusal:
                 return self._too_late(seat, nth, reaction_us, at_us) or refusal
             case Mark.WRONG if self.rules.call and not move.called:
-                self.timers.setdefault(("call", seat, nth), at_us + judge.CALL_AFTER_US)
+                self.timers.setdefault((TimerKind.CALL, seat, nth), at_us + judge.CALL_AFTER_US)
                 self._time_held(at_us)
             case Mark.WRONG:
                 self._step(move, at_us)
@@ -233,7 +250,7 @@ class Play:
         if nth not in (top, top - 1):
             return Refusal(Reason.NO_SUCH_CARD, "R13")
         self._calls[seat, nth] = at_us
-        if self.timers.pop(("call", seat, nth), None) is not None:
+        if self.timers.pop((TimerKind.CALL, seat, nth), None) is not None:
             self._step(Slap(seat, nth, called=True), at_us)
             self._time_held(at_us)
         elif self.contest is not None and self.contest.nth == nth and self._in_time(self.contest, seat, at_us):
@@ -281,7 +298,7 @@ class Play:
         return min(self.timers.values(), default=None)
 
     def wake(self, at_us: int) -> None:
-        """Does what is due at `at_us`, the earliest first; at one instant by name, so a "call" before a "held" turn."""
+        """Does what is due at `at_us`, the earliest first; at one instant in the order of their kinds."""
         while not self.over:
             timer = min(self.timers, key=lambda t: (self.timers[t], t), default=None)
             if timer is None or self.timers[timer] > at_us:
@@ -304,14 +321,14 @@ class Play:
         """Shows the top card anew: a window that was open and unannounced is void, and every hand in it."""
         if self.question is not None:
             self._asked = self.question = None
-            self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != "question"}
+            self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != TimerKind.QUESTION}
         self.shown_us = at_us + self._lead_us()
         self.contest = None
         self._held.clear()
         self._late.clear()
         self._held_up.clear()
         self._reacted.clear()
-        self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] == "limit"}
+        self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] == TimerKind.LIMIT}
         self._tell((), self.shown_us)
         self._plan(at_us)
 
@@ -334,35 +351,38 @@ class Play:
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _ring(self, timer: Timer, at_us: int) -> None:
-        match timer:
-            case "turn" | "turn_away", seat, nth:
+        kind, seat, nth = timer
+        match kind:
+            case TimerKind.PING:  # first what rings most
+                self._ping(at_us)
+            case TimerKind.CONTEST:
+                self._close_if_due(at_us)
+            case TimerKind.TURN | TimerKind.TURN_AWAY:
                 # In War cards turn by themselves (R21): whoever only watches it is not silent.
                 expected = self.players[seat].computer is None and self.rules.game is not GameName.WAR
                 self.turn(seat, nth, at_us - self.shown_us, Side.NONE, at_us, auto=expected)
-            case "held", seat, nth:
+            case TimerKind.HELD:
                 self._turn_held(seat, nth, at_us)
-            case "slap", seat, nth:
+            case TimerKind.SLAP:
                 self._hand(seat, nth, at_us - self.shown_us, Side.NONE, at_us)
                 if self.rules.call:
                     self.call(seat, nth, at_us - self.shown_us, at_us)
-            case "carry", seat, nth:
+            case TimerKind.CARRY:
                 self._step(CarryOn(seat, nth), at_us)
-            case "call", seat, nth:
+            case TimerKind.CALL:
                 self._step(Slap(seat, nth), at_us)
                 self._time_held(at_us)
-            case "contest", _, _:
-                self._close_if_due(at_us)
-            case "ping", _, _:
-                self._ping(at_us)
-            case "pass", _, _ if self.contest is not None and self.contest.heard:
+            case TimerKind.PASS if self.contest is not None and self.contest.heard:
                 self.timers[timer] = at_us + judge.WINDOW_CAP_US  # a hand came down in time: the dealer speaks first
-            case "pass", _, nth:
+            case TimerKind.PASS:
                 self._step(LetPass(nth), at_us)
-            case "limit", _, _:
+            case TimerKind.LIMIT:
                 self._step(TimeUp(), at_us)
-            case "question", _, _:
+            case TimerKind.QUESTION:
                 assert self.question is not None
                 self._answer(self.question.seats[0], at_us)
+            case _:
+                assert_never(kind)
 
     def _too_late(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Why | None:
         """Counts a hand that would have won had it come before the verdict. A verdict is final all the same."""
@@ -412,7 +432,7 @@ class Play:
 
     def _moment_us(self, at_us: int) -> int:
         """When a turn made now takes effect, so that its card is not shown before its moment (R3a, R13)."""
-        called_us = max((due_us for timer, due_us in self.timers.items() if timer[0] == "call"), default=0)
+        called_us = max((due_us for timer, due_us in self.timers.items() if timer[0] == TimerKind.CALL), default=0)
         return max(at_us, self.shown_us + self.rules.min_show_ms * 1000 - self._lead_us(), called_us)
 
     def _lead_us(self) -> int:
@@ -421,8 +441,8 @@ class Play:
         return min(LEAD_CAP_US, usual_us + LEAD_MARGIN_US)
 
     def _turn_if_due(self, seat: Seat, nth: int, at_us: int) -> None:
-        if self.timers["held", seat, nth] <= at_us:
-            del self.timers["held", seat, nth]
+        if self.timers[TimerKind.HELD, seat, nth] <= at_us:
+            del self.timers[TimerKind.HELD, seat, nth]
             self._turn_held(seat, nth, at_us)
 
     def _turn_held(self, seat: Seat, nth: int, at_us: int) -> None:
@@ -434,8 +454,8 @@ class Play:
     def _time_held(self, at_us: int) -> None:
         """Gives held turns their moment again: a call is awaited, or is not any more (R13)."""
         for seat, move in list(self._held.items()):
-            if ("held", seat, move.nth) in self.timers:
-                self.timers["held", seat, move.nth] = self._moment_us(at_us)
+            if (TimerKind.HELD, seat, move.nth) in self.timers:
+                self.timers[TimerKind.HELD, seat, move.nth] = self._moment_us(at_us)
                 self._turn_if_due(seat, move.nth, at_us)
 
     def _would_refuse(self, move: Turn) -> Refusal | None:
@@ -503,18 +523,18 @@ class Play:
             return
         top = due.nth - 1
         for seat in [s for s, move in self._held.items() if s not in due.turners or move.nth != due.nth]:
-            self.timers.pop(("held", seat, self._held.pop(seat).nth), None)
+            self.timers.pop((TimerKind.HELD, seat, self._held.pop(seat).nth), None)
         wanted: dict[Timer, int] = {}
         for seat in due.turners:
             if seat not in self._held:
                 # Two kinds, so that a seat gets another time when its presence changes, and only then.
-                kind = "turn_away" if self.players[seat].away else "turn"
+                kind = TimerKind.TURN_AWAY if self.players[seat].away else TimerKind.TURN
                 wanted[kind, seat, due.nth] = self._turn_us(seat, at_us)
         if due.wait is Wait.LAST_HAND:
-            wanted["pass", Seat(0), top] = max(at_us, self.shown_us) + LAST_HAND_US
+            wanted[TimerKind.PASS, Seat(0), top] = max(at_us, self.shown_us) + LAST_HAND_US
         for seat in due.answers:
             if self.players[seat].away:
-                wanted["carry", seat, top] = max(at_us, self.shown_us)
+                wanted[TimerKind.CARRY, seat, top] = max(at_us, self.shown_us)
         kept = {t: due_us for t, due_us in self.timers.items() if t[0] not in STANDING or t in wanted}
         self.timers = wanted | kept
         self._plan_computers(due, at_us)
@@ -557,7 +577,7 @@ class Play:
             if mark is Mark.CONTEST or self._slips(player.computer):
                 spread = NormalDist(player.computer.reaction_ms * 1000, max(1, player.computer.spread_ms * 1000))
                 reaction_us = max(QUICKEST_COMPUTER_US, self._draw_us(spread))
-                self.timers["slap", Seat(seat), nth] = max(at_us, self.shown_us) + reaction_us
+                self.timers[TimerKind.SLAP, Seat(seat), nth] = max(at_us, self.shown_us) + reaction_us
 
     def _slips(self, computer: Computer) -> bool:
         return not self.rules.calm and self._draw() * 100 < computer.slip_percent
@@ -672,7 +692,7 @@ class Play:
             self.question = Question(
                 verdict.nth, self.number, verdict.nth, (first, second), verdict.hands, at_us + QUESTION_US
             )
-            self.timers["question", Seat(0), verdict.nth] = self.question.until_us
+            self.timers[TimerKind.QUESTION, Seat(0), verdict.nth] = self.question.until_us
             self._tell(())
         else:
             self._decide(verdict, at_us)
@@ -688,7 +708,7 @@ class Play:
         verdict = self._asked
         assert verdict is not None
         self._asked = self.question = None
-        self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != "question"}
+        self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != TimerKind.QUESTION}
         hands = sorted(verdict.hands, key=lambda hand: hand.seat != winner)
         self._decide(msgspec.structs.replace(verdict, winner=winner, hands=tuple(hands)), at_us)
 
@@ -707,9 +727,9 @@ class Play:
 
 
 NO_CHANCE = Chance(bytes(32))
-CLOSING: Timer = ("contest", Seat(0), 0)
-PINGING: Timer = ("ping", Seat(0), 0)
-STANDING = ("turn", "turn_away", "pass", "carry")
+CLOSING: Timer = (TimerKind.CONTEST, Seat(0), 0)
+PINGING: Timer = (TimerKind.PING, Seat(0), 0)
+STANDING = (TimerKind.TURN, TimerKind.TURN_AWAY, TimerKind.PASS, TimerKind.CARRY)
 """Kinds of timers that follow from the game's state alone."""
 
-UNSEATED = ("contest", "ping", "pass", "limit", "question")
+UNSEATED = (TimerKind.CONTEST, TimerKind.PING, TimerKind.PASS, TimerKind.LIMIT, TimerKind.QUESTION)
