@@ -151,6 +151,7 @@ class Climb:
 
     few: Row | None = None
     many: Row | None = None
+    half: Row | None = None
     capacity: float = 0
     bound: str = "server"
     rows: list[Row] = field(default_factory=list)
@@ -404,8 +405,8 @@ def most_tables() -> int:
 
 def read_climb(kept: dict[str, Any]) -> Climb:
     """What was written of one climb."""
-    few, many = (Row(**row) if row is not None else None for row in (kept["few"], kept["many"]))
-    return Climb(few, many, kept["capacity"], kept["bound"], [Row(**row) for row in kept["rows"]])
+    few, many, half = (Row(**row) if row is not None else None for row in (kept["few"], kept["many"], kept["half"]))
+    return Climb(few, many, half, kept["capacity"], kept["bound"], [Row(**row) for row in kept["rows"]])
 
 
 # --- the report --------------------------------------------------------------------------------------------------
@@ -461,7 +462,7 @@ def summary(climbs: dict[str, list[Climb]], kib: float) -> dict[str, float]:
     many_us = {name: _mid([row.cpu_us for row in _many(seen)]) for name, seen in climbs.items()}
     own_us = many_us.get("own", math.nan)
     few_p99_ms = {name: _mid([row.p99_ms for row in _few(seen)]) for name, seen in climbs.items()}
-    half = [min(c.rows, key=lambda row: abs(row.tables - c.capacity / 2)) for c in climbs.get("own", []) if c.rows]
+    half = [climb.half for climb in climbs.get("own", []) if climb.half is not None]
     return {
         "rooms_per_core": own,
         "rooms_no_journal": capacity.get("unkept", math.nan),
@@ -509,6 +510,13 @@ async def measure(names: Sequence[str], rounds: int, window_s: float) -> tuple[d
                 if contestant.climbs:
                     say(f"{seen.capacity:.0f} tables a core ({seen.bound})")
                 climbs.setdefault(contestant.name, []).append(seen)
+            if contestant.name == "own":
+                # Anew: a server that half of its people have just left has its hands full with that.
+                with running(contestant) as (port, pid, store_pid):
+                    bench = Bench(Load(port, contestant.table, seed=number), pid, store_pid, window_s, say)
+                    seen.half = await bench.at(round(seen.capacity / 2))
+                    seen.rows.append(seen.half)
+                    await bench.load.bring_to(0)
     return climbs, kib
 
 
