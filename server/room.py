@@ -10,7 +10,7 @@ from typing import assert_never
 import msgspec
 
 from engine.cards import deck_text, full_deck, shuffled
-from engine.game import End, GameOver, Refusal, Seat, Status, WrongSlap
+from engine.game import GameOver, Refusal, Seat, Status, WrongSlap
 from engine.table import deal
 from server.chair import REACT_EVERY_US, Chair, Guest, Seats
 from server.journal import AnyEntry, Dealt, Replayed, write_entry
@@ -80,8 +80,8 @@ from server.protocol import (
     Welcome,
     Why,
 )
-from server.scores import ScoreBook
-from server.store.port import Change, Played, Result, TableRecord
+from server.scores import ScoreBook, result_of
+from server.store.port import Change, Result, TableRecord
 from server.strain import AT_EASE, Strain
 
 BREAK_US = 3_000_000
@@ -806,7 +806,7 @@ class Room:
         self._entries += self.play.entries
         self.play.entries.clear()
         happenings, self.play.happenings = self.play.happenings, []
-        ending: GameOver | None = None
+        over = False
         for happening in happenings:
             if happening.verdict is not None:
                 self._watch(happening.verdict, happening.evidence)
@@ -814,9 +814,9 @@ class Room:
                 if isinstance(event, WrongSlap):
                     self._seats.chairs[event.seat].wrong += 1
                 elif isinstance(event, GameOver):
-                    ending = event
-        if ending is not None:
-            self._score(ending)
+                    over = True
+        if over:
+            self._score()
         for happening in happenings:
             self._n += 1
             h = happening
@@ -825,7 +825,7 @@ class Room:
             )
         if any(chair.silent_turns >= SILENT_TURNS for chair in self._seats.chairs):
             self._stirred = True
-        if ending is not None:
+        if over:
             self._end_game()
 
     def _watch(self, verdict: Verdict, evidence: tuple[Evidence, ...]) -> None:
@@ -846,30 +846,18 @@ class Room:
             if chair.watch.marked and not was_marked:
                 self._tell_host(chair)
 
-    def _score(self, ending: GameOver) -> None:
+    def _score(self) -> None:
         """Adds the wins, and hands the result over to be counted on the leaderboard (R28, R29, R30)."""
         assert self.play is not None
+        chairs, over = self._seats.chairs, self.play.game.view()
         # A person without a key has asked to be forgotten.
-        chairs = self._seats.chairs
         played = [c for c in chairs if c.place is not None and (c.computer is not None or c.record.key_hash)]
-        winners = [chairs[winner] for winner in ending.winners if chairs[winner] in played]
+        winners = [chairs[winner] for winner in over.winners if chairs[winner] in played]
         self.scores.count(played, winners)
         self.winners = tuple(chair.id for chair in winners)
-        people = [chair for chair in played if chair.computer is None]
-        self._result = Result(
-            id=f"{self.code}-{self._born}-{self.games}",
-            code=self.code,
-            game=self.play.rules.game,
-            people=tuple(
-                Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
-            ),
-            ranked=self.ranked and len(people) > 1 and not self.play.rules.calm and not self._cut_short(ending),
-        )
-
-    def _cut_short(self, ending: GameOver) -> bool:
-        """Whether the host ended it before a deck's worth of cards was turned: no game for a leaderboard."""
-        assert self.play is not None
-        return ending.end is End.HOST and self.play.game.view().turned < len(full_deck())
+        number = f"{self.code}-{self._born}-{self.games}"
+        ranked = self.ranked and not self.play.rules.calm
+        self._result = result_of(number, self.code, over, played, winners, ranked=ranked)
 
     def _tell_host(self, marked: Chair) -> None:
         host = self._seats.chair(self._seats.host)

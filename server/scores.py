@@ -1,12 +1,17 @@
-"""The win scores of a table: standings, tournaments to so many wins, and those that have ended (R28, R29)."""
+"""The win scores of a table: standings, tournaments to so many wins, and those that have ended (R28, R29).
+
+And what the leaderboard is told of a game (R30).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from engine.cards import full_deck
+from engine.game import End, GameView
 from server.chair import Chair
 from server.protocol import Standing
-from server.store.port import Score, TableRecord, Tournament
+from server.store.port import Played, Result, Score, TableRecord, Tournament
 
 STANDINGS = 20
 ARCHIVE = 20
@@ -81,3 +86,23 @@ class ScoreBook:
             Standing(score.name, score.face, score.wins, score.games, seats.get(key))
             for key, score in ranked[:STANDINGS]
         )
+
+
+def result_of(
+    number: str, code: str, over: GameView, played: Sequence[Chair], winners: Sequence[Chair], *, ranked: bool
+) -> Result:
+    """A finished game, to be counted on the leaderboard under `number` if it is `ranked` (R30).
+
+    Not there, however, where one person played alone, or the host ended it before a deck's worth of cards was turned.
+    """
+    people = [chair for chair in played if chair.computer is None]
+    cut_short = over.end is End.HOST and over.turned < len(full_deck())
+    return Result(
+        id=number,
+        code=code,
+        game=over.game,
+        people=tuple(
+            Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
+        ),
+        ranked=ranked and len(people) > 1 and not cut_short,
+    )
