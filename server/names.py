@@ -11,7 +11,8 @@ PLAIN_FACE = "🙂"
 _ANIMALS = ("Otter", "Robin", "Badger", "Heron", "Hedgehog", "Seal", "Fox", "Owl", "Beaver", "Lynx", "Puffin", "Hare")
 _COLOURS = ("Amber", "Blue", "Coral", "Golden", "Green", "Ivory", "Jade", "Lilac", "Rosy", "Ruby", "Silver", "Teal")
 
-_JOINER = "\u200d"
+JOINER = "\u200d"
+"""What makes one emoji of several: it is not seen, and is part of a name all the same."""
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and symbols that are drawn as nothing."""
 
@@ -44,7 +45,7 @@ def clean(name: str) -> str:
     for sign in unicodedata.normalize("NFC", "".join(filter(_is_seen, name))):
         if unicodedata.category(sign) in ("Mn", "Me"):
             marks += 1
-        elif sign != _JOINER:
+        elif sign != JOINER:
             marks = _MOST_MARKS if sign.isspace() else 0
         if marks <= _MOST_MARKS:
             kept.append(sign)
@@ -59,12 +60,12 @@ def clean(name: str) -> str:
 
 
 def _is_seen(sign: str) -> bool:
-    return sign.isspace() or sign == _JOINER or (unicodedata.category(sign)[0] != "C" and sign not in _BLANK)
+    return sign.isspace() or sign == JOINER or (unicodedata.category(sign)[0] != "C" and sign not in _BLANK)
 
 
 def clean_face(face: str) -> str:
     """The emoji a person picked, or a plain one where it is none. One emoji: a row of them could spell words."""
-    return face if len(face) <= 8 and all(map(_is_picture, face.split(_JOINER))) else PLAIN_FACE
+    return face if len(face) <= 8 and all(map(_is_picture, face.split(JOINER))) else PLAIN_FACE
 
 
 def _is_picture(text: str) -> bool:

@@ -12,6 +12,7 @@ from engine.game import CardTurned, Game, Value
 from engine.rules import JudgeOf, Rules
 from server.journal import BadEntry, Dealt, Judged, Moved, deal_again, move_again, read_entry
 from server.judge import Evidence, too_close, weigh
+from server.names import JOINER
 from server.protocol import Hand, Verdict
 from server.store.port import SeatRecord
 
@@ -110,4 +111,4 @@ def _ms(us: int) -> str:
 
 def _seat_name(seat: SeatRecord) -> str:
     # What comes from a store is not to paint on a terminal.
-    return "".join(sign if sign.isprintable() else "?" for sign in seat.name) or "nobody"
+    return "".join(sign if sign.isprintable() or sign == JOINER else "?" for sign in seat.name) or "nobody"

@@ -160,17 +160,27 @@ def test_a_deal_that_cannot_be_is_named() -> None:
     assert "game 1 cannot be dealt" in lines[0].text
 
 
-def test_a_name_does_not_paint_on_a_terminal() -> None:
+def all_called(name: str) -> list[str]:
+    """What is told of a journal in which everybody has that name."""
+
     def named(entry: AnyEntry) -> AnyEntry:
         if not isinstance(entry, Dealt):
             return entry
         return msgspec.structs.replace(
-            entry, seats=tuple(msgspec.structs.replace(seat, name="\x1b[2JEve\n") for seat in entry.seats)
+            entry, seats=tuple(msgspec.structs.replace(seat, name=name) for seat in entry.seats)
         )
 
-    lines = told(changed(contested(), named))
+    return told(changed(contested(), named))
+
+
+def test_a_name_does_not_paint_on_a_terminal() -> None:
+    lines = all_called("\x1b[2JEve\n")
     assert all(line.isprintable() for line in lines)
     assert "?[2JEve?" in lines[0]
+
+
+def test_an_emoji_of_several_stays_one() -> None:
+    assert "👨\u200d👩\u200d👧" in all_called("👨\u200d👩\u200d👧")[0]
 
 
 def test_a_verdict_whose_deal_is_gone_is_still_derived_again() -> None:
