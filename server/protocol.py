@@ -232,6 +232,9 @@ FromPhone = (
     | React
 )
 
+FromHost = Start | Hold | Pause | EndGame | SetRules | AddComputer | SetTable | Remove | SetHandicap | Lock | GiveSeat
+"""What the host alone may say."""
+
 
 # --- what the server says ----------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ from server.protocol import (
     DoTurn,
     Emoji,
     EndGame,
+    FromHost,
     FromPhone,
     GiveSeat,
     Hold,
@@ -103,6 +104,9 @@ TABLE_FULL = (Why.TABLE_FULL, "every seat at this table is taken")
 
 QUIET = (Sync, Shown, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
 """What people say most. Of itself it changes nothing at the table but the game."""
+
+FromGuest = Shown | DoTurn | DoSlap | DoCall | DoCarryOn | Point | React | Rename | Sit | Claim | Quit | FromHost
+"""What somebody may say who has joined, beside asking for the clock."""
 
 
 class Room:
@@ -559,7 +563,7 @@ class Room:
 
     # --- what people ask -----------------------------------------------------------------------------------------
 
-    def _answer(self, conn: ConnId, guest: Guest, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
+    def _answer(self, conn: ConnId, guest: Guest, message: FromGuest) -> Refusal | Why | tuple[Why, str] | None:
         match message:
             case DoTurn() | DoSlap() | DoCall() | DoCarryOn():
                 return self._move(guest, message)
@@ -697,7 +701,7 @@ class Room:
         self._take_seat(conn, chair)
         return None
 
-    def _command(self, message: FromPhone) -> Refusal | Why | tuple[Why, str] | None:
+    def _command(self, message: FromHost) -> Refusal | Why | tuple[Why, str] | None:
         match message:
             case Start():
                 return self._start()
@@ -745,7 +749,7 @@ class Room:
             case SetTable(first_to, ranked):
                 self.scores.first_to, self.ranked = first_to, ranked
             case _:
-                raise AssertionError(f"not a host's message: {message}")
+                assert_never(message)
         return None
 
     # --- games ---------------------------------------------------------------------------------------------------
