@@ -463,6 +463,7 @@ export default {
     too_many: "Das war etwas oft. Warte eine Minute und versuch es noch einmal.",
     server_full: "Dieser Server ist gerade voll. Versuch es später noch einmal.",
     store_down: "Das Punktebuch antwortet nicht. Versuch es gleich noch einmal.",
+    bad_record: "Was aufbewahrt war, ist gerade nicht zu lesen. Versuch es an einem anderen Tag noch einmal.",
     foreign_origin: "Diese Seite gehört zu einem anderen Server. Öffne den Link, den du bekommen hast.",
     other: "Das hat nicht geklappt. Versuch es gleich noch einmal.",
   },

@@ -515,6 +515,7 @@ export const troubles = {
   too_many: "That was a little often. Wait a minute and try again.",
   server_full: "This server is full just now. Try again later.",
   store_down: "The score book does not answer. Try again in a moment.",
+  bad_record: "What was kept of this cannot be read just now. Try again another day.",
   foreign_origin: "This page belongs to another server. Open the link that you were sent.",
   other: "That did not work. Try again in a moment.",
 };

@@ -462,6 +462,7 @@ export default {
     too_many: "Demasiadas veces seguidas. Espera un minuto e inténtalo otra vez.",
     server_full: "Este servidor está lleno ahora. Inténtalo más tarde.",
     store_down: "El libro de puntos no contesta. Inténtalo dentro de un momento.",
+    bad_record: "Lo guardado no se puede leer ahora. Inténtalo otro día.",
     foreign_origin: "Esta página es de otro servidor. Abre el enlace que te enviaron.",
     other: "No ha funcionado. Inténtalo dentro de un momento.",
   },

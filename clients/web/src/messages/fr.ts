@@ -462,6 +462,7 @@ export default {
     too_many: "C’était un peu souvent. Attends une minute et réessaie.",
     server_full: "Ce serveur est plein pour l’instant. Réessaie plus tard.",
     store_down: "Le carnet de scores ne répond pas. Réessaie dans un instant.",
+    bad_record: "Ce qui était gardé est illisible pour l’instant. Réessaie un autre jour.",
     foreign_origin: "Cette page appartient à un autre serveur. Ouvre le lien qu’on t’a envoyé.",
     other: "Ça n’a pas marché. Réessaie dans un instant.",
   },
