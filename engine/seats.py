@@ -6,7 +6,7 @@ A stack is a tuple of cards with its top first: the top is turned, the bottom re
 from collections.abc import Sequence
 
 from engine.cards import Card
-from engine.game import Reason, Refusal, Seat, Status
+from engine.game import Reason, Refusal, Seat, SeatView, Status
 
 Stack = tuple[Card, ...]
 Stacks = tuple[Stack, ...]
@@ -55,6 +55,11 @@ def statuses(stacks: Stacks, out: Outs) -> list[Status]:
         Status.IN_PLAY if stack else Status.OUT if gone else Status.WAITING
         for stack, gone in zip(stacks, out, strict=True)
     ]
+
+
+def seat_views(stacks: Stacks, out: Outs) -> tuple[SeatView, ...]:
+    """What anybody may know of every seat."""
+    return tuple([SeatView(len(stack), status) for stack, status in zip(stacks, statuses(stacks, out), strict=True)])
 
 
 def absent(seat: Seat, out: Outs) -> Refusal | None:

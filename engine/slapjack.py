@@ -34,7 +34,6 @@ from engine.game import (
     Seat,
     SeatBack,
     SeatOut,
-    SeatView,
     SeatWaiting,
     Side,
     Slap,
@@ -47,7 +46,19 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import GameName, Penalty, Rules, WonPile
-from engine.seats import Outs, Stack, Stacks, absent, changed, clockwise, dealt, most_cards, next_with_cards, statuses
+from engine.seats import (
+    Outs,
+    Stack,
+    Stacks,
+    absent,
+    changed,
+    clockwise,
+    dealt,
+    most_cards,
+    next_with_cards,
+    seat_views,
+    statuses,
+)
 
 SHOWN = 5
 """How many landed cards a view has: a sandwich needs three, the eye likes a few more."""
@@ -136,10 +147,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         return GameView(
             game=self.rules.game.value,
             turned=self.turned,
-            seats=tuple(
-                SeatView(cards=len(stack), status=status)
-                for stack, status in zip(self.stacks, statuses(self.stacks, self.out), strict=True)
-            ),
+            seats=seat_views(self.stacks, self.out),
             pile=len(self.under) + len(self.landed),
             under=len(self.under),
             landed=tuple(

@@ -5,7 +5,7 @@ Knows every game by name; the only page that does. Plays nothing.
 
 from collections.abc import Sequence
 
-from engine.cards import RANKS, SUITS, Card, whole_deck
+from engine.cards import Card, whole_deck
 from engine.game import Seat
 from engine.rules import Conflict, GameName, Rules, RulesError
 from engine.seats import clockwise, dealt
@@ -39,9 +39,3 @@ def deal(
     if rules.game is GameName.WAR:
         return War(rules=rules, stacks=stacks, first=order[0])
     return Slapjack(rules=rules.in_force(), persons=people, stacks=stacks, out=(False,) * seats, after=dealer)
-
-
-def laid_out(rules: Rules) -> tuple[Card, ...]:
-    """The cards that are shown to everybody before the deal, if any (R17)."""
-    ranks = [rank for rank in reversed(RANKS) if rank in rules.slap_ranks()]
-    return tuple(Card(rank + suit) for rank in ranks for suit in SUITS) if rules.show_jacks else ()

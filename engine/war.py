@@ -27,7 +27,6 @@ from engine.game import (
     Seat,
     SeatOut,
     SeatReady,
-    SeatView,
     Slap,
     Step,
     TimeUp,
@@ -37,7 +36,7 @@ from engine.game import (
     WarDeclared,
 )
 from engine.rules import Rules
-from engine.seats import Outs, Stacks, absent, changed, most_cards, statuses
+from engine.seats import Outs, Stacks, absent, changed, most_cards, seat_views
 
 SHOWN = 6
 """How many face-up cards a view has: three battles of one war."""
@@ -88,10 +87,7 @@ class War(Value, tag_field="kind", tag="war"):
         return GameView(
             game=self.rules.game.value,
             turned=self.turned,
-            seats=tuple(
-                SeatView(cards=len(stack), status=status)
-                for stack, status in zip(self.stacks, statuses(self.stacks, self.out), strict=True)
-            ),
+            seats=seat_views(self.stacks, self.out),
             pile=len(self.under) + len(self.landed),
             under=len(self.under),
             landed=self.landed[-SHOWN:],

@@ -1,4 +1,4 @@
-"""The deck, the luck and the deal (R1, R2, R17), and what cannot be dealt."""
+"""The deck, the luck and the deal (R1, R2), and what cannot be dealt."""
 
 from itertools import permutations
 from math import factorial
@@ -9,9 +9,9 @@ from engine.cards import CHANCE_BYTES, Card, Chance, DeckError, deck_text, full_
 from engine.game import Seat
 from engine.rules import STANDARD, GameName, Rules, RulesError
 from engine.slapjack import Slapjack
-from engine.table import deal, laid_out
+from engine.table import deal
 from engine.war import War
-from tests.engine.cardtable import CardTable, cards, seats
+from tests.engine.cardtable import CardTable, seats
 
 DECK = full_deck()
 
@@ -104,9 +104,3 @@ def test_each_game_is_dealt_as_what_it_is() -> None:
     assert isinstance(deal(STANDARD, DECK, 2, Seat(0)), Slapjack)
     assert isinstance(deal(Rules(game=GameName.DUEL), DECK, 2, Seat(0)), Slapjack)
     assert isinstance(deal(Rules(game=GameName.WAR), DECK, 2, Seat(0)), War)
-
-
-def test_r17_the_cards_to_slap_are_laid_out() -> None:
-    assert laid_out(STANDARD) == ()
-    assert laid_out(Rules(show_jacks=True)) == cards("JS JH JD JC")
-    assert laid_out(Rules(show_jacks=True, queens=True)) == cards("QS QH QD QC JS JH JD JC")
