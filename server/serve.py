@@ -176,6 +176,7 @@ async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets
             ws_ping_interval=None,  # rooms ask their phones more often than that
             lifespan="on",
             log_config=None,
+            log_level="error",  # its warnings are all about what strangers send
             access_log=False,
             server_header=False,
             proxy_headers=bool(settings.trusted_proxies),

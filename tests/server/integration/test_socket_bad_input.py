@@ -459,6 +459,18 @@ async def test_a_request_that_never_ends_is_not_read_to_its_end(server: Served) 
     writer.close()
 
 
+@pytest.mark.parametrize(
+    "request_", [b"\x16\x03\x01\x02\x00\x01", b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n", b"BREW / HTTP/1.1\r\n\r\n"]
+)
+async def test_what_is_no_request_is_refused_and_fills_no_log(server: Served, request_: bytes) -> None:
+    before = server.said()
+    reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port)
+    writer.write(request_)
+    assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+    writer.close()
+    assert server.said() == before
+
+
 async def test_too_many_connections_from_one_address(tmp_path: Path) -> None:
     with served(tmp_path, SLAPJACK_MAX_CONNECTIONS_PER_ADDRESS="3") as server:
         callers = [await asyncio.open_connection("127.0.0.1", urlsplit(server.url).port) for _ in range(6)]
