@@ -157,6 +157,7 @@ class Room:
         self._saved = record
         self._shown_table: TableView | None = None
         # Whether more than the game may have changed, so that the table and its record have to be looked at again.
+        # Whatever changes them says so; the tests look after every input whether it was forgotten (Table._check).
         self._stirred = True
         self._taken_up = False
         if replayed is not None:
@@ -203,16 +204,12 @@ class Room:
         match happened:
             case Forgotten(person):
                 if self._knows(person):
-                    self._stirred = True
                     self._forget(person)
             case Gone(conn):
-                self._stirred = True
                 self._lost(conn)
-            case Stalled():
-                self._stirred = True
             case SentLate(conn, show_at_us, late_us):
                 self._sent_late(conn, show_at_us, late_us)
-            case Woken():
+            case Stalled() | Woken():
                 pass
             case _:
                 assert_never(happened)
@@ -291,6 +288,7 @@ class Room:
 
         Nothing that was due meanwhile has happened.
         """
+        self._stirred = True
         self._fresh_us = self._now_us
         for guest in self.guests.values():
             guest.heard_us, guest.unanswered = self._now_us, 0
@@ -309,7 +307,8 @@ class Room:
             if due_us == self._ping_us:
                 self._ping_all()
             elif due_us == self._seats.handover_us():
-                self._pass_host()
+                self._stirred = True
+                self._seats.pass_host()
             elif due_us == self.next_deal_us:
                 self.next_deal_us = 0
                 self._deal(due_us)
@@ -508,6 +507,7 @@ class Room:
         guest = self.guests.pop(conn, None)
         if guest is None:
             return
+        self._stirred = True
         if guest.chair is None:
             self._watched[guest.key_hash] = self._watched.pop(guest.key_hash, None)
             if len(self._watched) > self._max_spectators:
@@ -515,10 +515,6 @@ class Room:
             return
         guest.chair.conn = None
         self._presence_changed()
-
-    def _pass_host(self) -> None:
-        self._stirred = True
-        self._seats.pass_host()
 
     def _remove(self, chair: Chair) -> None:
         """Takes a seat from the table for good (R25); its win score stays with its owner."""
@@ -543,6 +539,7 @@ class Room:
         return here or seated or person in self._watched or self.scores.knows(person)
 
     def _forget(self, person: str) -> None:
+        self._stirred = True
         chair = self._seats.chair_of(person)
         if chair is not None:
             # First, for their leaving may end the game, and its result must not name them.

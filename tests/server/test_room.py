@@ -1246,6 +1246,17 @@ def test_a_clock_that_leaps_silences_nobody() -> None:
     assert table["Ben"].closed is None
 
 
+def test_a_break_is_as_much_longer_as_a_server_has_slept() -> None:
+    table = Table("Ann", "Ben")
+    table.start()
+    table.turn_cards(1)
+    table.command(EndGame())
+    deal_us = table.view().next_deal_us
+    table.now_us += 60 * S
+    table.happens(Woken())
+    assert 0 <= deal_us + 60 * S - table.view().next_deal_us < 3 * S
+
+
 def test_a_server_that_has_slept_for_an_hour_goes_on_where_it_stood() -> None:
     """Reliability 19: computers have not played on meanwhile, and nobody's turn has passed."""
     table = Table("Ann", "Ben")

@@ -218,7 +218,7 @@ def test_a_table_at_which_nobody_knows_who_wants_to_be_forgotten_is_not_looked_a
     table = Table("Ann", "Ben")
     play_a_game(table)
     monkeypatch.setattr(Room, "table", lambda _: pytest.fail("the whole table was put together"))
-    assert table.happens(Forgotten("nobody")) == []
+    assert table.room.receive(Forgotten("nobody"), table.now_us) == []
 
 
 def test_whoever_is_forgotten_is_in_no_result_though_their_leaving_ends_the_game() -> None:

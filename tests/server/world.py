@@ -374,8 +374,7 @@ class Table:
                     self._by_conn[conn].closed = effect
         wake_us = self.room.wake_at()
         assert wake_us is None or wake_us > self.now_us, "what was due has not been done"
-        if effects:
-            self._check()
+        self._check()
         while self._pongs and self._pongs[0][0] <= self.now_us:
             _, conn, sent_us = heapq.heappop(self._pongs)
             self.happens(Ponged(conn, sent_us))
