@@ -115,7 +115,7 @@ class TimerKind(IntEnum):
     CALL = auto()
     CARRY = auto()
     CONTEST = auto()
-    HELD = auto()
+    MOMENT = auto()
     LIMIT = auto()
     PASS = auto()
     PING = auto()
@@ -167,10 +167,12 @@ class Play:
         self.contest: judge.Contest | None = None
         self._luck = luck
         self._strain = strain
-        self._held: dict[Seat, Turn] = {}
+        # Turns that wait: for their moment (R3a), or for the contest about the card that they would cover (R6).
+        self._turns: dict[Seat, Turn] = {}
         self._reacted: dict[Seat, int] = {}
-        self._late: dict[Seat, int] = {}
-        self._held_up: dict[Seat, int] = {}
+        # The card on top, at each phone: how late that painted it, and how late the server had sent it.
+        self._painted_late: dict[Seat, int] = {}
+        self._sent_late: dict[Seat, int] = {}
         self._evidence: list[judge.Evidence] = []
         self._spoken: tuple[Verdict | None, int] = (None, 0)
         self.overturned = 0
@@ -193,21 +195,21 @@ class Play:
         """Turn a card: at once, when its moment has come (R3a), or when it is known that no hand was first (R6)."""
         move = Turn(seat, nth, side)
         refusal = self._would_refuse(move)
-        if refusal is None and seat in self._held:
+        if refusal is None and seat in self._turns:
             refusal = Refusal(Reason.OTHER_TURN, "R3")
         if refusal is not None:
             return refusal
         self.players[seat].silent_turns = self.players[seat].silent_turns + 1 if auto else 0
-        self._held[seat] = move
+        self._turns[seat] = move
         if self.due.contest and self.contest is not None:
-            cover = self._weigh(seat, reaction_us, at_us, cover=True)
+            cover = self._take_hand(seat, reaction_us, at_us, cover=True)
             # Its moment is not before the card on top has had its time (R3a), and it has no handicap (R32).
             moment_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
             cover = msgspec.structs.replace(cover, accepted_us=moment_us, handicap_us=0)
             self.contest = self._marked(self.contest).hear(cover, at_us)
             self._close_if_due(at_us)
         else:
-            self.timers[TimerKind.HELD, seat, nth] = self._moment_us(at_us)
+            self.timers[TimerKind.MOMENT, seat, nth] = self._moment_us(at_us)
             self._turn_if_due(seat, nth, at_us)
         return None
 
@@ -225,7 +227,7 @@ class Play:
                 return self._too_late(seat, nth, reaction_us, at_us) or refusal
             case Mark.WRONG if self.rules.call and not move.called:
                 self.timers.setdefault((TimerKind.CALL, seat, nth), at_us + judge.CALL_AFTER_US)
-                self._time_held(at_us)
+                self._time_turns(at_us)
             case Mark.WRONG:
                 self._step(move, at_us)
             case Mark.CONTEST:
@@ -233,7 +235,7 @@ class Play:
                     return Refusal(Reason.PILE_GONE, "R7f")
                 if any(e.seat == seat and not e.cover for e in self._evidence):
                     return None
-                self.contest = self._marked(self.contest).hear(self._weigh(seat, reaction_us, at_us), at_us)
+                self.contest = self._marked(self.contest).hear(self._take_hand(seat, reaction_us, at_us), at_us)
                 if move.called or not self.rules.call:
                     self.contest = self.contest.hear_call(seat)
                 self._close_if_due(at_us)
@@ -252,7 +254,7 @@ class Play:
         self._calls[seat, nth] = at_us
         if self.timers.pop((TimerKind.CALL, seat, nth), None) is not None:
             self._step(Slap(seat, nth, called=True), at_us)
-            self._time_held(at_us)
+            self._time_turns(at_us)
         elif self.contest is not None and self.contest.nth == nth and self._in_time(self.contest, seat, at_us):
             self.contest = self.contest.hear_call(seat)
             self._close_if_due(at_us)
@@ -273,7 +275,7 @@ class Play:
     def leave(self, seat: Seat, at_us: int) -> None:
         """A seat leaves for good (R25)."""
         self._forget_hand(seat, at_us)
-        self._held.pop(seat, None)
+        self._turns.pop(seat, None)
         self.timers = {
             timer: due_us for timer, due_us in self.timers.items() if timer[1] != seat or timer[0] in UNSEATED
         }
@@ -324,9 +326,9 @@ class Play:
             self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != TimerKind.QUESTION}
         self.shown_us = at_us + self._lead_us()
         self.contest = None
-        self._held.clear()
-        self._late.clear()
-        self._held_up.clear()
+        self._turns.clear()
+        self._painted_late.clear()
+        self._sent_late.clear()
         self._reacted.clear()
         self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] == TimerKind.LIMIT}
         self._tell((), self.shown_us)
@@ -361,8 +363,8 @@ class Play:
                 # In War cards turn by themselves (R21): whoever only watches it is not silent.
                 expected = self.players[seat].computer is None and self.rules.game is not GameName.WAR
                 self.turn(seat, nth, at_us - self.shown_us, Side.NONE, at_us, auto=expected)
-            case TimerKind.HELD:
-                self._turn_held(seat, nth, at_us)
+            case TimerKind.MOMENT:
+                self._turn_now(seat, nth, at_us)
             case TimerKind.SLAP:
                 self._hand(seat, nth, at_us - self.shown_us, Side.NONE, at_us)
                 if self.rules.call:
@@ -371,7 +373,7 @@ class Play:
                 self._step(CarryOn(seat, nth), at_us)
             case TimerKind.CALL:
                 self._step(Slap(seat, nth), at_us)
-                self._time_held(at_us)
+                self._time_turns(at_us)
             case TimerKind.PASS if self.contest is not None and self.contest.heard:
                 self.timers[timer] = at_us + judge.WINDOW_CAP_US  # a hand came down in time: the dealer speaks first
             case TimerKind.PASS:
@@ -395,7 +397,7 @@ class Play:
         meters.OVERTURNED.add()
         return Why.TOO_LATE
 
-    def _weigh(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> Hand:
+    def _take_hand(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> Hand:
         """Has the dealer weigh a hand, and takes what it cost from the lag credit."""
         evidence = self._gather(seat, reaction_us, self.shown_us, at_us, cover=cover)
         self._evidence.append(evidence)
@@ -410,14 +412,14 @@ class Play:
         return judge.Evidence(
             seat=seat,
             claimed_us=reaction_us,
-            shown_us=shown_us + self._held_up.get(seat, 0),
+            shown_us=shown_us + self._sent_late.get(seat, 0),
             arrived_us=at_us,
             rtt_us=player.path.rtt_us,
             answered_us=player.path.answered_us,
             kernel_rtt_us=player.path.kernel_rtt_us,
             credit_us=player.credit_us,
             handicap_us=player.handicap_ms * 1000,
-            late_us=self._late.get(seat),
+            late_us=self._painted_late.get(seat),
             cover=cover,
             computer=player.computer is not None,
         )
@@ -441,21 +443,21 @@ class Play:
         return min(LEAD_CAP_US, usual_us + LEAD_MARGIN_US)
 
     def _turn_if_due(self, seat: Seat, nth: int, at_us: int) -> None:
-        if self.timers[TimerKind.HELD, seat, nth] <= at_us:
-            del self.timers[TimerKind.HELD, seat, nth]
-            self._turn_held(seat, nth, at_us)
+        if self.timers[TimerKind.MOMENT, seat, nth] <= at_us:
+            del self.timers[TimerKind.MOMENT, seat, nth]
+            self._turn_now(seat, nth, at_us)
 
-    def _turn_held(self, seat: Seat, nth: int, at_us: int) -> None:
-        # A held turn may have lost its ground meanwhile: the seat left, or paid away its last card.
-        move = self._held.pop(seat, None)
+    def _turn_now(self, seat: Seat, nth: int, at_us: int) -> None:
+        # A turn that waited may have lost its ground meanwhile: the seat left, or paid away its last card.
+        move = self._turns.pop(seat, None)
         if move is not None and move.nth == nth:
             self._step(move, at_us)
 
-    def _time_held(self, at_us: int) -> None:
-        """Gives held turns their moment again: a call is awaited, or is not any more (R13)."""
-        for seat, move in list(self._held.items()):
-            if (TimerKind.HELD, seat, move.nth) in self.timers:
-                self.timers[TimerKind.HELD, seat, move.nth] = self._moment_us(at_us)
+    def _time_turns(self, at_us: int) -> None:
+        """Gives the turns that wait their moment again: a call is awaited, or is not any more (R13)."""
+        for seat, move in list(self._turns.items()):
+            if (TimerKind.MOMENT, seat, move.nth) in self.timers:
+                self.timers[TimerKind.MOMENT, seat, move.nth] = self._moment_us(at_us)
                 self._turn_if_due(seat, move.nth, at_us)
 
     def _would_refuse(self, move: Turn) -> Refusal | None:
@@ -482,8 +484,8 @@ class Play:
             show_at_us = max(at_us + self._lead_us(), self.shown_us + self.rules.min_show_ms * 1000)
             self.shown_us = show_at_us
             self._calls.clear()
-            self._late.clear()
-            self._held_up.clear()
+            self._painted_late.clear()
+            self._sent_late.clear()
         self._tell(outcome.events, show_at_us, verdict)
         self._plan(at_us)
         for event in outcome.events:
@@ -518,15 +520,15 @@ class Play:
         due = self.due
         if self.over:
             self.timers.clear()
-            self._held.clear()
+            self._turns.clear()
             self.contest = None
             return
         top = due.nth - 1
-        for seat in [s for s, move in self._held.items() if s not in due.turners or move.nth != due.nth]:
-            self.timers.pop((TimerKind.HELD, seat, self._held.pop(seat).nth), None)
+        for seat in [s for s, move in self._turns.items() if s not in due.turners or move.nth != due.nth]:
+            self.timers.pop((TimerKind.MOMENT, seat, self._turns.pop(seat).nth), None)
         wanted: dict[Timer, int] = {}
         for seat in due.turners:
-            if seat not in self._held:
+            if seat not in self._turns:
                 # Two kinds, so that a seat gets another time when its presence changes, and only then.
                 kind = TimerKind.TURN_AWAY if self.players[seat].away else TimerKind.TURN
                 wanted[kind, seat, due.nth] = self._turn_us(seat, at_us)
@@ -547,7 +549,7 @@ class Play:
         else:
             # The card that was to cover it may have been paid away (R7), and in calm mode rivals come and go (R19).
             contest = self.contest.among(self._rivals(due))
-            heard = tuple(h for h in contest.heard if not h.hand.cover or h.hand.seat in self._held)
+            heard = tuple(h for h in contest.heard if not h.hand.cover or h.hand.seat in self._turns)
             self.contest = msgspec.structs.replace(contest, heard=heard)
             self._plan_contest()
 
@@ -605,12 +607,12 @@ class Play:
     def shown(self, seat: Seat, nth: int, late_us: int) -> None:
         """A phone says how long after its moment it painted the card on top."""
         if nth == self.due.nth - 1:
-            self._late.setdefault(seat, late_us)
+            self._painted_late.setdefault(seat, late_us)
 
     def sent_late(self, seat: Seat, show_at_us: int, late_us: int) -> None:
         """The card to be shown at `show_at_us` got to that phone so much later, and it is the server that was late."""
         if show_at_us == self.shown_us and late_us > 0:
-            self._held_up[seat] = late_us
+            self._sent_late[seat] = late_us
 
     def ponged(self, seat: Seat, at_us: int) -> bool:
         """A ping came back: nothing earlier can come from there. False where nobody waits for that."""
@@ -635,9 +637,9 @@ class Play:
         return contest.hear_mark(seat, self._mark_us(seat, rtt_us, answered_us) + player.handicap_ms * 1000)
 
     def _mark_us(self, seat: Seat, rtt_us: int, answered_us: int) -> int:
-        held_up_us, late_us = self._held_up.get(seat, 0), self._late.get(seat)
-        painted_us = None if late_us is None else late_us - held_up_us
-        return judge.watermark_us(self.shown_us + held_up_us, painted_us, rtt_us, answered_us)
+        sent_late_us, late_us = self._sent_late.get(seat, 0), self._painted_late.get(seat)
+        painted_us = None if late_us is None else late_us - sent_late_us
+        return judge.watermark_us(self.shown_us + sent_late_us, painted_us, rtt_us, answered_us)
 
     def _ping(self, at_us: int) -> None:
         """Asks every phone that may still be earlier, often while hands are likely, seldom when the table sleeps.
@@ -718,9 +720,9 @@ class Play:
         meters.CORRECTED.add(sum(hand.added_us > 0 for hand in verdict.hands))
         best = verdict.hands[0]
         if verdict.winner is None:
-            move: AnyMove = self._held.pop(best.seat)
+            move: AnyMove = self._turns.pop(best.seat)
         else:
-            self._held.clear()
+            self._turns.clear()
             move = Slap(verdict.winner, verdict.nth, called=best.called)
         self._spoken = (verdict, self.shown_us)
         self._step(move, at_us, verdict)
