@@ -25,6 +25,10 @@ REACT_EVERY_US = 1_000_000
 HOST_AWAY_US = 30_000_000
 """For how long a host may be away before somebody present takes over (R26)."""
 
+SILENT_US = 8_000_000
+SILENT_PINGS = 3
+"""A phone that has answered no ping for so long is gone, though nobody has closed its socket (R24)."""
+
 
 @dataclass(slots=True)
 class Chair:
@@ -101,6 +105,10 @@ class Guest:
     unanswered: int = 0
     reacted_us: int = -REACT_EVERY_US
     claims: SeatId | None = None
+
+    def is_silent(self, at_us: int) -> bool:
+        """Whether a phone has left several pings unanswered, and that for long: a clock that leaps silences nobody."""
+        return self.unanswered >= SILENT_PINGS and at_us - self.heard_us > SILENT_US
 
 
 class Seats:

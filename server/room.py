@@ -90,9 +90,6 @@ PING_PLAYING_US = 1_000_000
 PING_IDLE_US = 3_000_000
 PING_NEWCOMER_US = 200_000
 PINGS_FOR_NEWCOMER = 5
-SILENT_US = 8_000_000
-SILENT_PINGS = 3
-"""A phone that has answered no ping for so long is gone, though nobody has closed its socket (R24)."""
 
 SLEPT_US = 5_000_000
 """What is later than this was slept over by the whole server. To play on for hours in one go would stop every table."""
@@ -329,7 +326,7 @@ class Room:
 
     def _ping_all(self) -> None:
         """Keeps every phone's path known; the game asks more often while it matters."""
-        for conn in [conn for conn, guest in self.guests.items() if self._is_silent(guest)]:
+        for conn in [conn for conn, guest in self.guests.items() if guest.is_silent(self._now_us)]:
             self._effects.append(HangUp(conn, Closing.TOO_SLOW, "this phone has stopped answering"))
             self._lost(conn)
         if not self.guests:
@@ -345,10 +342,6 @@ class Room:
             if self._newcomer_pings or self._now_us - guest.heard_us >= pace_us // 2:
                 guest.unanswered += 1
                 self._to_ping[conn] = None
-
-    def _is_silent(self, guest: Guest) -> bool:
-        """Whether a phone has left several pings unanswered, and that for long: a clock that leaps silences nobody."""
-        return guest.unanswered >= SILENT_PINGS and self._now_us - guest.heard_us > SILENT_US
 
     def _sent_late(self, conn: ConnId, show_at_us: int, late_us: int) -> None:
         guest = self.guests.get(conn)
