@@ -389,6 +389,7 @@ export default {
     championYou: "Du bist Meister!",
     champions: "{names} sind Meister!",
     tally: "{slaps}, im Schnitt {average} ms, bestenfalls {best} ms",
+    tallyOne: "{slaps}, {best} ms",
     slaps: { one: "{count} Schlag", other: "{count} Schläge" },
     wrong: { one: "{count} falscher", other: "{count} falsche" },
     gone: "nicht hier",

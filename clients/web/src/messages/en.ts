@@ -389,6 +389,7 @@ export const pause = {
   championYou: "You are the champion!",
   champions: fill("{names} are the champions!"),
   tally: fill("{slaps}, {average} ms on average, {best} ms at best"),
+  tallyOne: fill("{slaps}, {best} ms"),
   slaps: count({ one: "{count} slap", other: "{count} slaps" }),
   wrong: count({ one: "{count} wrong", other: "{count} wrong" }),
   gone: "not here",

@@ -387,6 +387,7 @@ export default {
     championYou: "¡Has ganado el campeonato!",
     champions: "¡{names} son campeones!",
     tally: "{slaps}, {average} ms de media, {best} ms el mejor",
+    tallyOne: "{slaps}, {best} ms",
     slaps: { one: "{count} manotazo", other: "{count} manotazos" },
     wrong: { one: "{count} en falso", other: "{count} en falso" },
     gone: "no está",

@@ -387,6 +387,7 @@ export default {
     championYou: "Le titre est à toi !",
     champions: "{names} se partagent le titre !",
     tally: "{slaps}, {average} ms en moyenne, {best} ms au mieux",
+    tallyOne: "{slaps}, {best} ms",
     slaps: { one: "{count} tape", other: "{count} tapes" },
     wrong: { one: "{count} fausse", other: "{count} fausses" },
     gone: "pas là",

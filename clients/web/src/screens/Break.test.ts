@@ -48,6 +48,16 @@ it("R31: offers nothing to somebody whose hand never counted", async () => {
   expect(screen.queryByRole("button", { name: /as quick as you/ })).toBeNull();
 });
 
+it("says of one slap what it was, and of several the average and the best", async () => {
+  const one = { slaps: 1, average_ms: 290, best_ms: 290, wrong: 0 };
+  await between({
+    seats: [seat("a", 0, { tally: TALLY }), seat("b", 1, { tally: one })],
+    standings: ["a", "b"].map((id) => ({ name: id, face: "🦊", wins: 1, games: 2, seat: id })),
+  });
+  expect(screen.getByText("4 slaps, 412 ms on average, 331 ms at best · 1 wrong")).toBeTruthy();
+  expect(screen.getByText("1 slap, 290 ms")).toBeTruthy();
+});
+
 it("R28: shows the wins of somebody who is not here", async () => {
   await between({ standings: [{ name: "Frieda", face: "🦉", wins: 6, games: 11, seat: null }] });
   const row = document.querySelector("[data-score=Frieda]");
