@@ -295,7 +295,8 @@ class Mailbox:
             self._keeping = None
             self._carry_out(effects)
         except Fenced as fenced:
-            log.warning("room %s is no longer this server's: %s", self.room.code, fenced)
+            # Nothing to look at: somebody was forgotten, or another server has it, whose log or ours says why.
+            log.info("room %s is no longer this server's: %s", self.room.code, fenced)
             self.fall_silent()
             return
         except Exception:

@@ -434,8 +434,10 @@ class Play:
 
     def _moment_us(self, at_us: int) -> int:
         """When a turn made now takes effect, so that its card is not shown before its moment (R3a, R13)."""
-        called_us = max((due_us for timer, due_us in self.timers.items() if timer[0] == TimerKind.CALL), default=0)
-        return max(at_us, self.shown_us + self.rules.min_show_ms * 1000 - self._lead_us(), called_us)
+        moment_us = max(at_us, self.shown_us + self.rules.min_show_ms * 1000 - self._lead_us())
+        if not self.rules.call:
+            return moment_us
+        return max([moment_us, *(due_us for timer, due_us in self.timers.items() if timer[0] == TimerKind.CALL)])
 
     def _lead_us(self) -> int:
         """How far ahead a card must be sent for the slowest present phone to show it in time."""
