@@ -19,9 +19,22 @@ from clients.bots.files import bot_name
 from clients.bots.mind import AGAIN_US, QUICKEST_MS, VERDICT_US, Act, Sight, sight_of
 from clients.bots.tournament import Line, Outcome, compete, distinct, in_columns, interval
 from clients.sdk import Player, connect, create_table, is_slap_card
-from engine.game import End, Seat, SeatView, Status, Wait
+from engine.game import End, LandedCard, Seat, SeatView, Status, Wait
 from engine.rules import PRESETS, GameName, Rules
-from server.protocol import DoSlap, Join, Kind, Point, Question, SeatId, SetRules, Stage, TableView, Tally, Welcome
+from server.protocol import (
+    DoSlap,
+    Join,
+    Kind,
+    Point,
+    Question,
+    React,
+    SeatId,
+    SetRules,
+    Stage,
+    TableView,
+    Tally,
+    Welcome,
+)
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
@@ -347,13 +360,25 @@ def written_bot(page: str) -> str:
     return str(text)
 
 
+async def cheers(ann: Player) -> None:
+    """Ann shows an emoji for every Jack: more may happen while a card lies there than hands."""
+    seen: list[LandedCard] = []
+    while True:
+        await ann.until(lambda p: p.top is not None and p.top.face[0] == "J" and p.top not in seen)
+        assert ann.top is not None
+        seen.append(ann.top)
+        ann.say(React("🎉"))
+
+
 async def wins_jacks(ann: Player) -> bool:
     """Whether the other at Ann's table, who turns her cards and slaps nothing, wins the three Jacks that soon come."""
     ann.say(SetRules(Rules(min_show_ms=300, card_limit=EARLY + 4)))
     await ann.until(lambda p: len(p.table.seats) == 2)
     ann.start()
     sleepy = asyncio.create_task(play(ann, mind(Policy("never slaps in time", 60_000, 0, turn_ms=QUICKEST_MS))))
+    cheering = asyncio.create_task(cheers(ann))
     await ann.until(lambda p: p.table.stage is Stage.BREAK)
+    cheering.cancel()
     tally = ann.table.seats[1].tally
     ann.quit()
     await sleepy
