@@ -1,7 +1,9 @@
 """Row 7: two nodes are asked for the same code at once, thousands of times, and one of them is stopped now and then.
 
 Never two rooms: in every room that a node has, somebody asks for the time again and again, and when they were answered
-is written down. One machine has one monotonic clock, so the answers of two nodes can be put in order.
+is written down. One machine has one monotonic clock, so the answers of two nodes can be put in order. A node that is
+stopped between looking at its lease and writing writes when it is woken: that frame had been on its way, and it counts
+as of the look.
 
     python -m tests.faults.asked NODE REDIS_URL
 
@@ -49,12 +51,24 @@ Span = tuple[int, int]
 # --- a node ------------------------------------------------------------------------------------------------------
 
 
-class Listener:
-    """Somebody in a room, who asks for the time and writes down when they were told."""
+class LookedAt(RealClock):
+    """The machine's clock, and when it was last looked at: before it speaks a room looks whether its lease is over."""
 
-    def __init__(self, room: Mailbox) -> None:
+    looked_us = 0
+
+    def now_us(self) -> int:
+        """Whole microseconds since some fixed moment."""
+        self.looked_us = super().now_us()
+        return self.looked_us
+
+
+class Listener:
+    """Somebody in a room, who asks for the time and writes down as of when they were told."""
+
+    def __init__(self, room: Mailbox, clock: LookedAt) -> None:
         self.room = room
         self.spoke: list[int] = []
+        self._clock = clock
         room.connect(ConnId(1), self)
 
     def ask(self) -> None:
@@ -64,7 +78,7 @@ class Listener:
 
     def write(self, frame: bytes) -> bool:
         """The room has spoken."""
-        self.spoke.append(time.monotonic_ns() // 1000)
+        self.spoke.append(self._clock.looked_us)
         return True
 
     def ping(self) -> None:
@@ -80,7 +94,7 @@ async def be_a_node(name: str, url: str) -> None:
     lines = asyncio.StreamReader(limit=2**20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     async with RedisStore(url) as store:
-        clock, luck = RealClock(), RealLuck()
+        clock, luck = LookedAt(), RealLuck()
         node = Node(name, store.nodes, clock, luck)
         host = Host(store, clock, luck, 1_000_000, 0, node)
         assert await node.take()
@@ -98,7 +112,7 @@ async def be_a_node(name: str, url: str) -> None:
                 except (ServerStops, StoreDown):  # after it was stopped it has no lease at first
                     await asyncio.sleep(ASKS_EVERY_S)
             if not any(listener.room is room for listener in listeners.setdefault(code, [])):
-                listeners[code].append(Listener(room))
+                listeners[code].append(Listener(room, clock))
             return name
 
         async def speak() -> None:
