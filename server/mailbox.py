@@ -46,7 +46,7 @@ LATE_US = 2_000
 """A card that leaves later than this is said to the room to be late, for its owner reacts to it so much later."""
 
 FIRST_RETRY_S = 0.1
-LONGEST_RETRY_S = 1.0
+LONGEST_RETRY_S = 0.5
 MOST_WAITING = 2_000
 """What may wait at a table while its store is away, before whoever says more is hung up on."""
 

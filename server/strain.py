@@ -9,8 +9,9 @@ from collections import deque
 from server import meters
 
 LOOKS = 10
-EASY, HARD, FULL = 0.5, 0.8, 0.9
-"""Busy for so much of the time a server is at ease, does what can wait as seldom as may be, and takes no new table."""
+EASY, HARD, FULL = 0.5, 0.7, 0.75
+"""Busy for so much of the time a server is at ease, does what can wait as seldom as may be, and takes no new table:
+beyond that one card in a hundred comes so late that people notice (docs/speed.md)."""
 MOST_SELDOM = 6.0
 LATE_US = 12_000
 """A loop that is later than this is full as well, whatever it is busy with: its processor is not its own."""

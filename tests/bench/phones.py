@@ -31,7 +31,7 @@ STALLED_S = 3.0
 RECENT = 4
 """So many messages may be on their way to the phones of a table."""
 TRIES, TRY_AGAIN_S = 8, 0.5
-"""How often a full server is asked again for a table, and after how long."""
+"""How often in a row a full server is asked again for a table, and after how long."""
 OPENS_S = 30.0
 """Thousands of tables are open by then, or a server has its hands full with those it has."""
 SYNC_S = 2.75
@@ -645,6 +645,7 @@ class Load:
                 else:
                     table.leave()
             wrong = [answer for answer in answers if answer is not None]
+            tries = tries if len(wrong) == len(fresh) else 0
             if not all(isinstance(answer, Refused) for answer in wrong):
                 raise wrong[0]
             if wrong:

@@ -344,7 +344,7 @@ async def test_a_store_that_is_down_is_asked_again_and_nothing_is_lost(world: Wo
     ben.say(React("👏"))
     await later(30)
     assert set(ann.kinds()[told:]) == {HoldOn}
-    assert 20 < world.store.tries - tries < 40, "neither given up nor hammered"
+    assert 40 < world.store.tries - tries < 80, "neither given up nor hammered"
     assert ann.got[-1] == HoldOn(True)
     told = len(ann.got)
     world.store.down = False
