@@ -17,7 +17,7 @@ import msgspec
 from clients.sdk import NotNow, ServerGone
 from clients.sdk.session import GONE, Resumed, Session
 from engine.cards import Chance, read_deck
-from engine.game import CardTurned, Game, Step
+from engine.game import CardTurned, Game, Step, Wait
 from engine.rules import Rules
 from engine.table import deal
 from server.host import Host
@@ -515,9 +515,10 @@ class Storm:
         return all(view == views[0] for view in views)
 
     def _views(self) -> list[object]:
+        # Whoever has come after the last game knows nothing of it; those who were there still see how it ended.
         return [
             (
-                person.session.view,
+                None if view is None or view.wait is Wait.OVER else view,
                 person.session.table
                 and msgspec.structs.replace(
                     person.session.table,
@@ -525,6 +526,7 @@ class Storm:
                 ),
             )
             for person in self.people
+            for view in [person.session.view]
         ]
 
 
