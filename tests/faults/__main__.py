@@ -8,6 +8,7 @@ A line is `row N ok` or `row N SHORT` and the figure. Ends with 1 when a promise
 import argparse
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -77,8 +78,10 @@ def main() -> int:
     chosen = options.parse_args()
     all_kept = True
     for number in chosen.rows or ROWS:
+        began_s = time.monotonic()
         figure = tried(number, full=not chosen.short)
-        print(f"row {number} {'ok' if figure.kept else 'SHORT'} {figure.text}", flush=True)
+        took_s = time.monotonic() - began_s
+        print(f"row {number} {'ok' if figure.kept else 'SHORT'} {figure.text} ({took_s:.0f} s)", flush=True)
         all_kept &= figure.kept
     return 0 if all_kept else 1
 

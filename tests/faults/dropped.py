@@ -126,4 +126,4 @@ def row(folder: Path, full: bool) -> Figure:
     with served(folder, module="server") as server:
         url = running(folder / "data")
         assert url is not None
-        return asyncio.run(dropped(server, url, *((40, 10_000) if full else (3, 30))))
+        return asyncio.run(dropped(server, url, *((60, 10_000) if full else (3, 30))))

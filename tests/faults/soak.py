@@ -32,6 +32,8 @@ WARMING_MIB = 8.0
 """What a server may still grow by in its first minute."""
 MINUTES = 120
 RESULT = ROOT / "build" / "soak.json"
+SPARE_HANDLES = 4
+"""Connections to the store are opened when they are first needed, so some wave may be the first to need one more."""
 MOST_GARBAGE = 200
 """After a wave: the server looks for garbage once an hour, and until then it must not pile up."""
 MIB = 1024 * 1024
@@ -144,7 +146,12 @@ def in_all(samples: list[Sample], most_mib: float = MOST_GROWTH_MIB) -> Figure:
         f"{garbage} objects of garbage at most, {stood} waves without play"
     )
     return Figure(
-        grown_mib / max(minutes / 60, 1) < most_mib and more == (0, 0) and garbage < MOST_GARBAGE and not stood, text
+        grown_mib / max(minutes / 60, 1) < most_mib
+        and more[0] <= SPARE_HANDLES
+        and not more[1]
+        and garbage < MOST_GARBAGE
+        and not stood,
+        text,
     )
 
 
