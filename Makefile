@@ -92,8 +92,9 @@ evening: .venv/develop.done .venv/node.done ## One evening of play, to watch; le
 	$(python) -m tests.evening
 
 .PHONY: faults
-faults: .venv/develop.done ## Put the promises about faults to the test, for half an hour
+faults: .venv/develop.done .venv/node.done ## Put the promises about faults to the test, for half an hour
 	@sh tools/system.sh
+	@$(python) tools/web.py build
 	$(python) -m tests.faults
 
 .PHONY: soak

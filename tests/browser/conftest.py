@@ -27,7 +27,7 @@ ARGUMENTS = [
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """The machine's own Chromium. Not for the whole session: while it runs no other test can have an event loop."""
-    assert (ROOT / "clients" / "web" / "dist" / "index.html").is_file(), "the page has not been built: make page"
+    assert (ROOT / "clients" / "web" / "dist" / "index.html").is_file(), "the page has not been built: make web"
     assert CHROMIUM, "no Chromium on this machine: make test installs it"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
