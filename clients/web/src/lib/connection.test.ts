@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Connection, type Status } from "./connection";
 import { FakeWorld, tableView, update } from "./fakes";
-import { Closing, type FromServer, type Welcome } from "./wire";
+import { Closing, PROTOCOL, type FromServer, type Welcome } from "./wire";
 
-const WELCOME: Welcome = { t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 1, protocol: 1 };
+const WELCOME: Welcome = { t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 1, protocol: 2 };
 
 function joined() {
   const world = new FakeWorld();
@@ -29,7 +29,7 @@ function open() {
 describe("joining", () => {
   it("says who it is first", () => {
     const { world } = joined();
-    expect(world.socket.said).toEqual([{ t: "join", name: "Mia", face: "🦊" }]);
+    expect(world.socket.said).toEqual([{ t: "join", name: "Mia", face: "🦊", protocol: PROTOCOL }]);
     expect(world.socket.binaryType).toBe("arraybuffer");
   });
 

@@ -2,7 +2,7 @@
 
 import { decode, encode } from "@msgpack/msgpack";
 import { RoomClock } from "./clock";
-import { Closing, type FromPhone, type FromServer, type Join } from "./wire";
+import { Closing, PROTOCOL, type FromPhone, type FromServer, type Join } from "./wire";
 
 export type Status =
   | { is: "connecting"; lost: boolean; code: number }
@@ -101,7 +101,7 @@ export class Connection {
 
   /** Joins again on the open socket, after a refusal, or by a new one. */
   joinAgain(): void {
-    if (this.#socket?.readyState === OPEN) this.#send(this.join());
+    if (this.#socket?.readyState === OPEN) this.#sayWho();
     else this.open();
   }
 
@@ -122,11 +122,16 @@ export class Connection {
     this.tell({ is: "connecting", lost: this.#everJoined, code });
     const socket = this.world.dial(node);
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.#send(this.join());
+    socket.onopen = () => this.#sayWho();
     socket.onmessage = (event) => this.#receive(event.data);
     socket.onclose = (event) => this.#lost(event.code, event.reason);
     this.#socket = socket;
     this.#stopTimer = this.world.later(() => this.#lost(0), DIAL_MS);
+  }
+
+  /** A page that was left open while the server was renewed must not pass for one of now (P13). */
+  #sayWho(): void {
+    this.#send({ ...this.join(), protocol: PROTOCOL });
   }
 
   #hangUp(): void {
