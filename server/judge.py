@@ -35,6 +35,12 @@ UNSEEN_US = 250_000
 SLACK_US = 8_000
 """What input dispatch and the hop from the page to the network may take."""
 
+BUSY_US = 80_000
+"""For so long a page may be at something else and hold a hand, while the network process answers pings."""
+
+PATIENCE_US = 20_000
+"""A page's word that it holds no hand is waited for when pongs alone would have been enough so little before it."""
+
 PING_US = 10_000
 """How often phones are asked while hands are likely."""
 
@@ -152,8 +158,9 @@ class Contest(Value):
     """The contest for slap card `nth`, shown at `shown_us`, among `rivals`, who may still slap it.
 
     Those of them that are `local` are computer players: their hands come down here, at their very moment. `marks` says
-    for each rival below which reaction nothing can come from there any more (its watermark). Where `call` is set a hand
-    counts only once its call is heard (R13).
+    for each rival below which reaction nothing can come from there any more (its watermark), `asked` by when a page
+    that was asked should have said that it holds no hand, None where it has. Where `call` is set a hand counts only
+    once its call is heard (R13).
     """
 
     nth: int
@@ -163,6 +170,7 @@ class Contest(Value):
     call: bool = False
     heard: tuple[Heard, ...] = ()
     marks: dict[Seat, int] = msgspec.field(default_factory=dict)
+    asked: dict[Seat, int | None] = msgspec.field(default_factory=dict)
 
     def hear(self, hand: Hand, arrived_us: int) -> "Contest":
         """The contest with one more hand, or turn that would cover the card; a seat's first one stands."""
@@ -181,6 +189,14 @@ class Contest(Value):
             return self
         return msgspec.structs.replace(self, marks={**self.marks, seat: reaction_us})
 
+    def ask(self, seat: Seat, due_us: int) -> "Contest":
+        """The contest after that page was asked, whose answer should be here at `due_us`."""
+        return msgspec.structs.replace(self, asked={**self.asked, seat: due_us})
+
+    def answered(self, seat: Seat) -> "Contest":
+        """The contest after that page has said that it holds no hand."""
+        return msgspec.structs.replace(self, asked={**self.asked, seat: None})
+
     def forget(self, seat: Seat) -> "Contest":
         """The contest without a seat that has left (R25)."""
         heard = tuple(h for h in self.heard if h.hand.seat != seat)
@@ -192,19 +208,23 @@ class Contest(Value):
 
     def afresh(self) -> "Contest":
         """The same card with no hand on it: none of those that came down counted (R13)."""
-        return msgspec.structs.replace(self, heard=())
+        return msgspec.structs.replace(self, heard=(), asked={})
 
     def open_to(self) -> frozenset[Seat]:
         """The rivals who may still be earlier than the leader: not slapped, and not past it with their watermark."""
         leading_us = self.heard[0].hand.accepted_us if self.heard else 0
-        waiting = self.rivals - {h.hand.seat for h in self.heard if not h.hand.cover}
-        return frozenset(s for s in waiting if not self.heard or self.marks.get(s, 0) < leading_us)
+        return frozenset(s for s in self.silent() if not self.heard or self.marks.get(s, 0) < leading_us)
 
-    def closes_us(self) -> int | None:
-        """When the verdict can be given as things stand, None while nobody has moved.
+    def silent(self) -> frozenset[Seat]:
+        """The rivals of whom no hand has been heard."""
+        return self.rivals - {h.hand.seat for h in self.heard if not h.hand.cover}
+
+    def closes_us(self, at_us: int) -> int | None:
+        """When the verdict can be given as things stand at `at_us`, None while nobody has moved.
 
         At once when nobody can still be earlier, at the latest when the window has run into its cap; and not before an
-        earlier hand's call is heard or comes too late (R13). It may lie in the past.
+        earlier hand's call is heard or comes too late (R13). It may lie in the past. A page that ought to have answered
+        by then, or is about to, may hold a hand that its pongs have overtaken; so its word is waited for.
         """
         if not self.heard:
             return None
@@ -218,6 +238,11 @@ class Contest(Value):
             if self._counts(h):
                 break
             closes_us = max(closes_us, h.arrived_us + CALL_AFTER_US)
+        if closes_us <= at_us:
+            silent = self.silent()
+            dues = [due_us for seat, due_us in self.asked.items() if due_us is not None and seat in silent]
+            busy_us = max((due_us + BUSY_US for due_us in dues if due_us <= at_us + PATIENCE_US), default=closes_us)
+            closes_us = max(closes_us, min(busy_us, first.arrived_us + WINDOW_CAP_US))
         return closes_us
 
     def verdict(self, game: int, at_us: int, lot: Callable[[int], int]) -> Verdict | None:

@@ -135,8 +135,9 @@ class Play:
     `overturned` counts the hands that would have won, had they come before the verdict.
     `stood_still_on` is the last card on which the table has stood still: people may have looked at it for longer than
     any clock here tells.
-    What is to be told collects in `happenings`, who is to be pinged in `pings` and what is to be journaled in
-    `entries`, until the room takes it away. A game taken up from the journal has had `moves` and `played_us` already.
+    What is to be told collects in `happenings`, who is to be pinged in `pings`, whose page is to be asked for hands in
+    `asks` and what is to be journaled in `entries`, until the room takes it away. A game taken up from the journal has
+    had `moves` and `played_us` already.
     """
 
     def __init__(
@@ -161,6 +162,7 @@ class Play:
         self.timers: dict[Timer, int] = {}
         self.happenings: list[Happening] = []
         self.pings: list[Seat] = []
+        self.asks: list[Seat] = []
         self.entries: list[AnyEntry] = []
         self.spectators = 0
         self.question: Question | None = None
@@ -317,7 +319,9 @@ class Play:
         self.shown_us += by_us
         if self.contest is not None:
             heard = tuple(judge.Heard(h.hand, h.arrived_us + by_us) for h in self.contest.heard)
-            self.contest = msgspec.structs.replace(self.contest, shown_us=self.contest.shown_us + by_us, heard=heard)
+            asked = {seat: due_us and due_us + by_us for seat, due_us in self.contest.asked.items()}
+            shown_us = self.contest.shown_us + by_us
+            self.contest = msgspec.structs.replace(self.contest, shown_us=shown_us, heard=heard, asked=asked)
 
     def show_afresh(self, at_us: int) -> None:
         """Shows the top card anew: a window that was open and unannounced is void, and every hand in it."""
@@ -339,7 +343,7 @@ class Play:
         if self.contest is not None:
             self.contest = self.contest.among(self._rivals(self.due))
         self._plan(at_us)
-        self._plan_contest()
+        self._plan_contest(at_us)
 
     def played_us(self, at_us: int) -> int:
         """How long the game has been played, without the time in which the table stood still."""
@@ -501,7 +505,7 @@ class Play:
             self._answer(next(s for s in self.question.seats if s != seat), at_us)
         if self.contest is not None:
             self.contest = self.contest.forget(seat)
-            self._plan_contest()
+            self._plan_contest(at_us)
 
     def _tell(
         self,
@@ -553,7 +557,7 @@ class Play:
             contest = self.contest.among(self._rivals(due))
             heard = tuple(h for h in contest.heard if not h.hand.cover or h.hand.seat in self._turns)
             self.contest = msgspec.structs.replace(contest, heard=heard)
-            self._plan_contest()
+            self._plan_contest(at_us)
 
     def _rivals(self, due: Due) -> frozenset[Seat]:
         """Who can still slap: whose phone is there, and computer players."""
@@ -624,6 +628,12 @@ class Play:
         self._close_if_due(at_us)
         return True
 
+    def all_said(self, seat: Seat, nth: int, at_us: int) -> None:
+        """A page that was asked has said every hand on card `nth` that it had."""
+        if self.contest is not None and self.contest.nth == nth and seat in self.contest.asked:
+            self.contest = self.contest.answered(seat)
+            self._close_if_due(at_us)
+
     def _marked(self, contest: judge.Contest) -> judge.Contest:
         """The contest with the watermarks of its rivals as they stand, which it needs from its first hand on."""
         if not contest.heard:
@@ -661,6 +671,17 @@ class Play:
             if short_us > 0:
                 next_us = min(next_us, at_us + short_us)
         self.timers[PINGING] = next_us
+        self._ask(contest, at_us)
+
+    def _ask(self, contest: judge.Contest, at_us: int) -> None:
+        """Asks each page once whether it holds a hand, as soon as its answer is the last that the dealer needs."""
+        if not contest.heard:
+            return
+        for seat in sorted(contest.silent() - contest.local - contest.asked.keys()):
+            rtt_us = self.players[seat].path.rtt_us
+            if rtt_us is not None and self._short_us(seat, contest, at_us) <= 0:
+                self.contest = contest = contest.ask(seat, at_us + rtt_us)
+                self.asks.append(seat)
 
     def _short_us(self, seat: Seat, contest: judge.Contest, at_us: int) -> int:
         """How long after `at_us` a ping must leave for its pong to say that nothing earlier can come from there."""
@@ -670,9 +691,9 @@ class Play:
         mark_us = self._mark_us(seat, rtt_us, at_us)
         return contest.heard[0].hand.accepted_us - mark_us - self.players[seat].handicap_ms * 1000
 
-    def _plan_contest(self) -> int | None:
+    def _plan_contest(self, at_us: int) -> int | None:
         """Sets the timer for the verdict; gives the instant, None while there is nothing to decide."""
-        closes_us = self.contest.closes_us() if self.contest is not None and self._asked is None else None
+        closes_us = self.contest.closes_us(at_us) if self.contest is not None and self._asked is None else None
         if closes_us is None:
             self.timers.pop(CLOSING, None)
         else:
@@ -680,7 +701,9 @@ class Play:
         return closes_us
 
     def _close_if_due(self, at_us: int) -> None:
-        closes_us = self._plan_contest()
+        if self.contest is not None and self._asked is None:
+            self._ask(self.contest, at_us)
+        closes_us = self._plan_contest(at_us)
         if closes_us is not None and closes_us <= at_us and self.contest is not None:
             self._close(self.contest, at_us)
 

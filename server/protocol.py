@@ -14,7 +14,7 @@ import msgspec
 from engine.game import AnyEvent, GameView, Seat, Side, Value
 from engine.rules import Rules
 
-PROTOCOL = 1
+PROTOCOL = 2
 JSON_SUBPROTOCOL = "slapjack.json"
 MAX_FRAME_BYTES = 4096
 MAX_SEATS = 10
@@ -66,6 +66,13 @@ class Shown(Message, tag="shown"):
     game: Count
     nth: Count
     late_us: Reaction
+
+
+class AllSaid(Message, tag="all_said"):
+    """In answer to `AnyHand`: every hand on card `nth` that has come down here has been said."""
+
+    game: Count
+    nth: Count
 
 
 class DoTurn(Message, tag="turn"):
@@ -209,6 +216,7 @@ FromPhone = (
     Join
     | Sync
     | Shown
+    | AllSaid
     | DoTurn
     | DoSlap
     | DoCall
@@ -413,6 +421,17 @@ class Synced(Message, tag="synced"):
     room_us: int
 
 
+class AnyHand(Message, tag="any_hand"):
+    """The dealer asks whether a hand on card `nth` has come down there; the page itself answers, with `AllSaid`.
+
+    A phone is asked that may still be earlier than the hands that the dealer has heard of. Its pongs do not know of a
+    hand that a busy page has not come to yet.
+    """
+
+    game: int
+    nth: int
+
+
 class HoldOn(Message, tag="hold_on"):
     """The server waits for its store and the table with it; `on` is false when it goes on."""
 
@@ -485,7 +504,7 @@ class Closing(IntEnum):
     STORE_DOWN = 4504
 
 
-FromServer = Welcome | Seated | Update | Synced | HoldOn | Reacted | Marked | Refused
+FromServer = Welcome | Seated | Update | Synced | AnyHand | HoldOn | Reacted | Marked | Refused
 
 
 class Malformed(ValueError):

@@ -39,6 +39,8 @@ from server.ports import Luck
 from server.protocol import (
     PROTOCOL,
     AddComputer,
+    AllSaid,
+    AnyHand,
     Claim,
     Closing,
     DoCall,
@@ -99,10 +101,12 @@ SEND_MARGIN_US = 5_000
 
 TABLE_FULL = (Why.TABLE_FULL, "every seat at this table is taken")
 
-QUIET = (Sync, Shown, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
+QUIET = (Sync, Shown, AllSaid, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
 """What people say most. Of itself it changes nothing at the table but the game."""
 
-FromGuest = Shown | DoTurn | DoSlap | DoCall | DoCarryOn | Point | React | Rename | Sit | Claim | Quit | FromHost
+FromGuest = (
+    Shown | AllSaid | DoTurn | DoSlap | DoCall | DoCarryOn | Point | React | Rename | Sit | Claim | Quit | FromHost
+)
 """What somebody may say who has joined, beside asking for the clock."""
 
 
@@ -405,7 +409,7 @@ class Room:
         if guest is None:
             self._refuse(conn, message, Why.JOIN_FIRST)
             return
-        if guest.chair is not None and not isinstance(message, Shown):
+        if guest.chair is not None and not isinstance(message, Shown | AllSaid):
             self._acted(guest.chair)
         # What people did while the store was away, they did to a table that they saw standing still.
         stale = at_us < self._fresh_us and isinstance(message, DoTurn | DoSlap | DoCall | DoCarryOn)
@@ -564,6 +568,13 @@ class Room:
                     if game != self.games:
                         return Why.OTHER_GAME
                     self.play.shown(guest.chair.place, nth, late_us)
+                return None
+            case AllSaid(game, nth):
+                # What it was about may be over, and nothing is decided while the table stands still.
+                place = guest.chair.place if guest.chair is not None and self.still_since_us is None else None
+                if self.play is not None and place is not None and game == self.games:
+                    self.play.all_said(place, nth, self._now_us)
+                    self._tell_play()
                 return None
             case React(emoji):
                 return self._react(guest, emoji)
@@ -795,6 +806,10 @@ class Room:
                 if (conn := self._seats.chairs[seat].conn) is not None:
                     self._to_ping[conn] = None
             self.play.pings.clear()
+        if self.play.asks:
+            conns = tuple(c for s in self.play.asks if (c := self._seats.chairs[s].conn) is not None)
+            self._effects.append(Tell(conns, AnyHand(self.games, self.play.due.nth - 1)))
+            self.play.asks.clear()
         if not self.play.happenings:
             return
         self._entries += self.play.entries

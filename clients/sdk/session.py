@@ -21,6 +21,8 @@ from clients.sdk.sight import shows_afresh
 from engine.game import CardTurned, GameView, LandedCard, Seat, Side, Value
 from server.protocol import (
     PROTOCOL,
+    AllSaid,
+    AnyHand,
     Closing,
     DoCall,
     DoCarryOn,
@@ -180,6 +182,8 @@ class Session:
                 if (last := self._last_moves.get(message.of)) is not None:
                     self._vain_moves.add(last)
                 self._happenings.append(message)
+            case AnyHand(game, nth):
+                self.say(AllSaid(game, nth))
             case Reacted() | Marked() | HoldOn():
                 self._happenings.append(message)
             case _:

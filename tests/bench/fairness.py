@@ -40,6 +40,7 @@ LIARS = {
     "claims the floor": Liar(claim_ms=101),
     "lies about the paint": Liar(paint_ms=60),
     "delays its clock-sync by 200 ms": Liar(sync_delay_ms=200, lie_ms=100),
+    "never says that it has no hand": Liar(mute=True, lie_ms=100),
     "delays its pongs by 100 ms": Liar(pong_delay_ms=100, lie_ms=150),
 }
 PONG_DELAYER = "delays its pongs by 100 ms"

@@ -50,7 +50,7 @@ def judged(case: Case) -> None:
         contest = contest.hear(judge.weigh(evidence), evidence.arrived_us)
         for mark_us in marks:
             contest = contest.hear_mark(evidence.seat, mark_us)
-            contest.closes_us()
+            contest.closes_us(evidence.arrived_us)
     assert contest.verdict(1, case[-1][0].arrived_us, lambda n: 0) is not None
 
 

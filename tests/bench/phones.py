@@ -20,7 +20,7 @@ from typing import Any, cast
 import msgspec
 
 from engine.rules import Rules
-from server.protocol import DoSlap, DoTurn, Join, Message, SetRules, Shown, Start, Sync, write
+from server.protocol import AllSaid, DoSlap, DoTurn, Join, Message, SetRules, Shown, Start, Sync, write
 
 CARD_S = 0.4
 AFTER_JACK_S = 0.85
@@ -429,6 +429,8 @@ class Heard(msgspec.Struct, gc=False):
 
     t: str
     n: int = 0
+    game: int = 0
+    nth: int = 0
     show_at_us: int = 0
     events: tuple[HeardEvent, ...] = ()
     view: HeardView | None = None
@@ -528,6 +530,8 @@ class OwnTable(Table):
         told = self._decode(payload)
         if told.t == "update":
             self._update(told, phone, payload, arrived_s)
+        elif told.t == "any_hand":
+            self._say(phone, AllSaid(told.game, told.nth))
         elif told.t == "welcome":
             self._welcomes.pop(phone).set_result(told)
         elif told.t == "refused" and told.reason not in FINE:

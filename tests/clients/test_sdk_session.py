@@ -25,6 +25,8 @@ from clients.sdk import (
 )
 from engine.game import Seat, Side, WrongSlap
 from server.protocol import (
+    AllSaid,
+    AnyHand,
     Closing,
     DoCall,
     DoCarryOn,
@@ -433,6 +435,17 @@ def test_each_socket_begins_a_new_estimate() -> None:
     assert phone.session.clock.room_us(phone.now_us) == 77
 
 
+def test_the_dealers_question_for_hands_is_answered_at_once_and_after_them() -> None:
+    """P10: whatever is held for its moment."""
+    phone = Phone().join()
+    phone.tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint()
+    phone.tell(phone.now_us + AHEAD_US + S)
+    phone.session.slap(phone.now_us + 300 * MS)
+    phone.hear(AnyHand(1, 1))
+    phone.take()
+    assert phone.said[-2:] == [DoSlap(1, 1, 300 * MS), AllSaid(1, 1)]
+
+
 # --- showing -----------------------------------------------------------------------------------------------------
 
 
@@ -658,6 +671,7 @@ messages = st.one_of(
         view=st.sampled_from([None, a_game(), a_game(["JS"]), a_game(["JS", "2H"])]),
         table=st.sampled_from([None, a_table(), a_table(game=2)]),
     ),
+    st.builds(AnyHand, game=st.integers(0, 2), nth=st.integers(0, 3)),
     st.builds(Synced, sent_us=st.integers(0, 2_000 * S), room_us=st.integers(-(2**60), 2**60)),
     st.builds(welcome, st.integers(0, 2_000 * S)),
     st.builds(Refused, of=st.sampled_from(["join", "slap"]), reason=st.just("paused")),

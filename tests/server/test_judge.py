@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from engine.game import Seat
 from server.judge import (
+    BUSY_US,
     CALL_AFTER_US,
     CREDIT_CAP_US,
     FLOORED_US,
     FRAME_US,
     HOP_US,
     PATH_CAP_US,
+    PATIENCE_US,
     PING_US,
     PONG_LAG_US,
     SLACK_US,
@@ -207,19 +209,39 @@ def at(ms: float) -> int:
 
 
 def test_nobody_has_moved_and_the_window_is_open() -> None:
-    assert contest().closes_us() is None
+    assert contest().closes_us(at(2_000)) is None
     assert contest().open_to() == {0, 1, 2}
 
 
 def test_the_window_closes_when_no_rival_can_be_earlier() -> None:
     """A watermark past the leading hand, or a hand of their own."""
     leading = contest().hear(hand(0, 400), at(430))
-    assert leading.closes_us() == at(430) + WINDOW_CAP_US
+    assert leading.closes_us(at(2_000)) == at(430) + WINDOW_CAP_US
     waiting = leading.hear_mark(Seat(1), 399 * MS)
     assert waiting.open_to() == {1, 2}
     waiting = waiting.hear_mark(Seat(1), 400 * MS)
     assert waiting.open_to() == {2}
-    assert waiting.hear(hand(2, 450), at(520)).closes_us() == at(430)
+    assert waiting.hear(hand(2, 450), at(520)).closes_us(at(2_000)) == at(430)
+
+
+def test_a_page_that_is_about_to_answer_or_ought_to_have_is_waited_for() -> None:
+    """Its pongs are past the leading hand, but a busy page may hold an earlier one."""
+    leading = contest(2).hear(hand(0, 400), at(430)).hear_mark(Seat(1), 401 * MS)
+    asked = leading.ask(Seat(1), at(450))
+    assert asked.closes_us(at(450) - PATIENCE_US - 1) == at(430), "its answer is too long in coming"
+    assert asked.closes_us(at(450) - PATIENCE_US) == at(450) + BUSY_US
+    assert asked.closes_us(at(450) + BUSY_US) == at(450) + BUSY_US, "no page is busy for ever"
+    assert asked.answered(Seat(1)).closes_us(at(450)) == at(430)
+    assert asked.hear(hand(1, 420), at(460)).closes_us(at(460)) == at(430), "its hand is its answer"
+    assert asked.hear(hand(1, 390), at(460)).closes_us(at(460)) == at(460)
+    assert asked.among(frozenset({Seat(0)})).closes_us(at(460)) == at(430), "its phone is gone"
+    late = leading.ask(Seat(1), at(430) + WINDOW_CAP_US)
+    assert late.closes_us(at(430) + WINDOW_CAP_US) == at(430) + WINDOW_CAP_US, "the cap is the cap"
+
+
+def test_what_was_asked_about_hands_that_did_not_count_is_forgotten_with_them() -> None:
+    """R13: nobody called, and the card lies there as if nobody had moved."""
+    assert contest(2).hear(hand(0, 400), at(430)).ask(Seat(1), at(450)).afresh() == contest(2)
 
 
 def test_an_earlier_hand_that_arrives_later_takes_the_lead() -> None:
@@ -229,7 +251,7 @@ def test_an_earlier_hand_that_arrives_later_takes_the_lead() -> None:
     assert verdict.winner == 1
     assert verdict.margin_us == 20 * MS
     assert verdict.wait_us == 190 * MS
-    assert judged.closes_us() == at(500) + WINDOW_CAP_US, "the cap counts from the leading hand"
+    assert judged.closes_us(at(2_000)) == at(500) + WINDOW_CAP_US, "the cap counts from the leading hand"
 
 
 def test_the_first_hand_of_a_seat_stands() -> None:
@@ -270,7 +292,7 @@ def test_a_turn_covers_the_card_only_at_its_own_moment() -> None:
     """R3a, R6: nobody slapped, the turner was quick, and computers may still be."""
     turned = contest(3, local=(1,)).hear(hand(0, 800, cover=True), at(350))
     turned = turned.hear_mark(Seat(0), 900 * MS).hear_mark(Seat(2), 900 * MS)
-    assert turned.closes_us() == at(800)
+    assert turned.closes_us(at(2_000)) == at(800)
     slapped = turned.hear(hand(1, 600), at(600))
     verdict = slapped.verdict(1, at(800), lambda n: 0)
     assert verdict is not None
@@ -283,19 +305,19 @@ def test_a_turn_covers_the_card_only_at_its_own_moment() -> None:
 def test_a_handicapped_person_waits_for_the_computers_that_may_be_earlier() -> None:
     """R32: accepted at 700, while the computer has not come down yet."""
     judged = contest(2, local=(1,)).hear(hand(0, 700), at(420))
-    assert judged.closes_us() == at(700)
+    assert judged.closes_us(at(2_000)) == at(700)
 
 
 def test_a_hand_without_its_call_is_waited_for_and_then_passed_over() -> None:
     """R13"""
     judged = contest(2, call=True).hear(hand(0, 300), at(320)).hear(hand(1, 400), at(430)).hear_call(Seat(1))
-    assert judged.closes_us() == at(320) + CALL_AFTER_US
+    assert judged.closes_us(at(2_000)) == at(320) + CALL_AFTER_US
     verdict = judged.verdict(1, at(1_900), lambda n: 0)
     assert verdict is not None
     assert verdict.winner == 1
     assert [h.seat for h in verdict.hands] == [1, 0]
     called = judged.hear_call(Seat(0))
-    assert called.closes_us() == at(320)
+    assert called.closes_us(at(2_000)) == at(320)
     assert contest(2, call=True).hear(hand(0, 300), at(320)).verdict(1, at(2_000), lambda n: 0) is None
 
 

@@ -11,6 +11,8 @@ from engine.rules import GameName, JudgeOf, Penalty, Rules
 from server.mail import Said, Tell
 from server.protocol import (
     AddComputer,
+    AllSaid,
+    AnyHand,
     EndGame,
     Join,
     Pause,
@@ -22,11 +24,12 @@ from server.protocol import (
     Remove,
     Rename,
     SetHandicap,
+    Shown,
     Stage,
     Update,
 )
 from server.room import SEND_MARGIN_US
-from tests.server.world import Phone, Table, a_deck
+from tests.server.world import MS, Phone, Table, a_deck
 
 CALM = Rules(calm=True)
 CALL = Rules(call=True)
@@ -252,6 +255,50 @@ def test_r7e_the_second_hand_on_a_slap_card_costs_nothing() -> None:
     hands(table, 2, "330 Ben slaps")
     table.later(SETTLED_MS)
     assert table.cards() == {"Ann": 19, "Ben": 17, "Cid": 16}
+
+
+def held_hand(busy_ms: int) -> tuple[Table, Refused | None]:
+    """Ann's hand comes after 300 ms; Ben's came after 270, but his page comes to it only so much later."""
+    table = on_top("5H JS", "Ann", "Ben", rtt_ms={"Ann": 20, "Ben": 20})
+    for phone in table.phones:
+        phone.say(Shown(table.game, 2, 0))
+    table["Ben"].busy_ms = busy_ms
+    table.after(2, 310)
+    table["Ann"].slap(reaction_ms=300)
+    table.after(2, 320 + busy_ms)
+    return table, table["Ben"].slap(reaction_ms=270)
+
+
+@pytest.mark.parametrize("busy_ms", [20, 70])
+def test_r4_a_hand_that_a_busy_page_holds_wins_all_the_same(busy_ms: int) -> None:
+    """The phone goes on answering pings, which would say that nothing earlier can come from there."""
+    table, refusal = held_hand(busy_ms)
+    assert refusal is None
+    table.later(SETTLED_MS)
+    assert [(verdict.winner, verdict.nth) for verdict in table.verdicts] == [(table.place("Ben"), 2)]
+
+
+def test_r4_a_page_that_is_busy_for_ever_is_not_waited_for() -> None:
+    table, refusal = held_hand(200)
+    assert refused(refusal) == ("too_late", "")
+    assert [verdict.winner for verdict in table.verdicts] == [table.place("Ann")]
+    assert table.verdicts[0].wait_us == (20 + 80) * MS
+
+
+def test_a_page_is_asked_once_for_a_hand_that_may_be_earlier_and_nobody_else_is() -> None:
+    """R4: not who has slapped, who watches, or plays here; and not once all is known."""
+    table = Table("Ann", "Ben", "Cid", rtt_ms={"Ann": 20, "Ben": 20, "Cid": 90})
+    table.command(AddComputer(reaction_ms=2_000))
+    table.joins("Wes", watch=True)
+    table.start("5H JS")
+    table.turn_cards(2)
+    for phone in table.phones:
+        phone.say(Shown(table.game, 2, 0))
+    hands(table, 2, "300 Ann slaps")
+    table.later(SETTLED_MS)
+    assert [sum(isinstance(message, AnyHand) for message in phone.heard) for phone in table.phones] == [0, 1, 1, 0]
+    assert table["Ben"].say(AllSaid(table.game, 2)) is None, "what it was about is over"
+    assert table["Wes"].say(AllSaid(table.game, 2)) is None
 
 
 def test_r7f_a_hand_on_a_pile_that_is_won_loses_and_costs_nothing() -> None:

@@ -18,6 +18,7 @@ from engine.war import War
 from server.protocol import (
     MAX_SEATS,
     AddComputer,
+    AllSaid,
     Claim,
     DoCall,
     DoCarryOn,
@@ -214,6 +215,7 @@ class Company:
             Sync(sent_us=1),
             Point(1, Seat(0)),
             Shown(self.table.room.games, top, 9_000),
+            AllSaid(self.table.room.games, top),
         )
         self.say(phone, self.rng.choice(says))
 

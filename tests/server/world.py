@@ -38,6 +38,8 @@ from engine.rules import Rules
 from server.host import taken_up
 from server.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
 from server.protocol import (
+    AllSaid,
+    AnyHand,
     DoCall,
     DoCarryOn,
     DoSlap,
@@ -135,6 +137,8 @@ class Phone:
     shown_us: dict[int, int] = field(default_factory=dict)
     rtt_ms: int = 0
     pong_every_ms: int = 0
+    busy_ms: int = 0
+    """How long the page takes to come to what it is asked, while pings are answered beside it."""
     answers: bool = True
     ponged_us: int = 0
 
@@ -251,7 +255,9 @@ class Table:
         self.phones: list[Phone] = []
         self.verdicts: list[Verdict] = []
         self._by_conn: dict[ConnId, Phone] = {}
-        self._pongs: list[tuple[int, ConnId, int]] = []
+        # What phones answer by themselves, by the instant at which it is here.
+        self._answers: list[tuple[int, int, Ponged | Said]] = []
+        self._asked = 0
         self._news: list[tuple[float, str]] = []
         self._shown_us: dict[int, int] = {}
         self._seen: TableView | None = None
@@ -289,11 +295,11 @@ class Table:
         assert until_us >= self.now_us, "time goes forward"
         while True:
             wake_us = self.room.wake_at()
-            if self._pongs and (wake_us is None or self._pongs[0][0] <= wake_us):
-                if self._pongs[0][0] > until_us:
+            if self._answers and (wake_us is None or self._answers[0][0] <= wake_us):
+                if self._answers[0][0] > until_us:
                     break
-                self.now_us, conn, sent_us = heapq.heappop(self._pongs)
-                self.happens(Ponged(conn, sent_us))
+                self.now_us = self._answers[0][0]
+                self._hear_answer()
             elif wake_us is not None and wake_us <= until_us:
                 self.now_us = wake_us
                 self.happens(Woken())
@@ -323,7 +329,7 @@ class Table:
     def crash(self) -> None:
         """The server is killed and started again: all that is left is what was kept, and every phone has lost it."""
         self.room = Room(self.saved, self.luck, replayed=taken_up(CODE, self.journal), at_us=self.now_us)
-        self._pongs.clear()
+        self._answers.clear()
         self._seen = None
         self._n = 0
         for phone in self.phones:
@@ -361,24 +367,35 @@ class Table:
                     if isinstance(message, Update) and message.n not in told and message.n > self._n:
                         told.add(message.n)
                         self._note(message)
-                    for conn in conns:
-                        self._by_conn[conn].hear(message)
+                    for phone in (self._by_conn[conn] for conn in conns):
+                        phone.hear(message)
+                        if isinstance(message, AnyHand):
+                            said = Said(phone.conn, AllSaid(message.game, message.nth))
+                            self._answer(phone.rtt_ms + phone.busy_ms, said)
                 case Ping(conns):
                     self.pings += len(conns)
                     for phone in (self._by_conn[conn] for conn in conns):
                         if phone.answers and phone.ponged_us + phone.pong_every_ms * MS <= self.now_us:
                             phone.ponged_us = self.now_us
-                            heapq.heappush(self._pongs, (self.now_us + phone.rtt_ms * MS, phone.conn, self.now_us))
+                            self._answer(phone.rtt_ms, Ponged(phone.conn, self.now_us))
                 case HangUp(conn):
                     assert self._by_conn[conn].closed is None
                     self._by_conn[conn].closed = effect
         wake_us = self.room.wake_at()
         assert wake_us is None or wake_us > self.now_us, "what was due has not been done"
         self._check()
-        while self._pongs and self._pongs[0][0] <= self.now_us:
-            _, conn, sent_us = heapq.heappop(self._pongs)
-            self.happens(Ponged(conn, sent_us))
+        while self._answers and self._answers[0][0] <= self.now_us:
+            self._hear_answer()
         return effects
+
+    def _answer(self, after_ms: int, answer: Ponged | Said) -> None:
+        self._asked += 1
+        heapq.heappush(self._answers, (self.now_us + after_ms * MS, self._asked, answer))
+
+    def _hear_answer(self) -> None:
+        _, _, answer = heapq.heappop(self._answers)
+        if self._by_conn[answer.conn].closed is None:
+            self.happens(answer)
 
     def _check(self) -> None:
         """What is true whenever the room is at rest."""

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from clients.sdk.session import Session
 from engine.game import CardTurned, PileWon
 from engine.rules import Rules
-from server.protocol import DoSlap, Join, Message, Shown, Stage, Sync, Update, read_from_phone, write
+from server.protocol import AllSaid, DoSlap, Join, Message, Shown, Stage, Sync, Update, read_from_phone, write
 from tests.simulation.links import Blocks, Network, ways
 
 FRAME_US = 1_000_000 / 60
+TOUCHES_US = 8_000
+"""So long the page waits for touches before it says that it has no more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Liar:
     """What a phone does to win. An honest one does none of it. All in ms.
 
     `lie_ms` is taken off every claimed reaction, or `claim_ms` claimed whatever it was; `paint_ms` is claimed as delay
-    of the painting and taken off the reaction; pongs and clock questions are held back.
+    of the painting and taken off the reaction; pongs and clock questions are held back, and one that is mute never says
+    that it has no hand.
     """
 
     lie_ms: float = 0
@@ -39,6 +42,7 @@ class Liar:
     paint_ms: float = 0
     pong_delay_ms: float = 0
     sync_delay_ms: float = 0
+    mute: bool = False
 
 
 HONEST = Liar()
@@ -143,8 +147,13 @@ class Phone:
             if isinstance(happening, Update):
                 self._look(happening)
         for frame in self.session.take_frames():
-            if self.liar.sync_delay_ms and isinstance(read_from_phone(frame), Sync):
+            message = read_from_phone(frame)
+            if self.liar.sync_delay_ms and isinstance(message, Sync):
                 self.at(now_us + self.liar.sync_delay_ms * 1000, lambda f=frame: self._send_up(f))  # type: ignore[misc]
+            elif isinstance(message, AllSaid):
+                if not self.liar.mute:
+                    said_us = self.blocks.out_of(now_us + TOUCHES_US)
+                    self.at(said_us, lambda f=frame: self._send_up(f))  # type: ignore[misc]
             else:
                 self._send_up(frame)
         wake_us = self.session.wake_at_us()

@@ -40,6 +40,16 @@ def test_stalls_and_jank_cost_an_honest_player_next_to_nothing() -> None:
     assert world.room.overturned <= 2
 
 
+def test_a_page_that_janks_on_a_short_line_is_waited_for() -> None:
+    """Where all are near, the verdict would come before a page that is busy has said what it holds."""
+    near = [Player(Network(rtt, 3), KEEN, jank=0.04) for rtt in (6, 6, 15, 20)]
+    world = World(near, 7)
+    contests = world.run(400)
+    assert world.room.overturned == 0
+    assert report.right(contests).pct >= 99.5
+    assert report.wait_ms(contests) <= 40
+
+
 def test_a_server_that_is_late_itself_corrects_nobody_for_it() -> None:
     """While a change is being kept the whole table waits; a card that left late was seen late, and that is no lie."""
     world = World(players(), 2, slow_store=0.3)
@@ -58,8 +68,14 @@ def test_what_round_trips_cannot_see_cancels(shares: tuple[float, float]) -> Non
 
 @pytest.mark.parametrize(
     "liar",
-    [Liar(lie_ms=60), Liar(claim_ms=101), Liar(paint_ms=60), Liar(sync_delay_ms=200, lie_ms=60)],
-    ids=["lies", "claims the floor", "lies about the paint", "delays its clock"],
+    [
+        Liar(lie_ms=60),
+        Liar(claim_ms=101),
+        Liar(paint_ms=60),
+        Liar(sync_delay_ms=200, lie_ms=60),
+        Liar(mute=True, lie_ms=60),
+    ],
+    ids=["lies", "claims the floor", "lies about the paint", "delays its clock", "never says that it has no hand"],
 )
 def test_a_liar_gains_little(liar: Liar) -> None:
     """Of 300 contests a fair share is 25 %, give or take 2.5 points; unchecked claims would win nearly all."""

@@ -170,6 +170,28 @@ describe("coming back", () => {
   });
 });
 
+describe("the dealer's question for hands", () => {
+  it("is answered by itself, once every touch that came before it has been heard of", () => {
+    const { world, connection, heard } = open();
+    world.socket.hears({ t: "any_hand", game: 1, nth: 4 });
+    world.pass(7);
+    connection.say({ t: "slap", game: 1, nth: 4, reaction_us: 300_000, side: "" });
+    world.pass(1);
+    expect(world.socket.said.slice(-2)).toEqual([
+      { t: "slap", game: 1, nth: 4, reaction_us: 300_000, side: "" },
+      { t: "all_said", game: 1, nth: 4 },
+    ]);
+    expect(heard).toEqual([WELCOME]);
+  });
+
+  it("is answered at once by a page that nobody sees, whose timers are slow", () => {
+    const { world } = open();
+    world.isHidden = true;
+    world.socket.hears({ t: "any_hand", game: 1, nth: 4 });
+    expect(world.socket.of("all_said")).toHaveLength(1);
+  });
+});
+
 describe("the room's clock", () => {
   function answer(world: FakeWorld): void {
     const last = world.socket.of("sync").at(-1);

@@ -56,6 +56,8 @@ const SYNC_MS = 3_000;
 const DEAD_MS = 3_000;
 /** Until then it is asked again, so often. */
 const DOUBT_MS = 500;
+/** After a busy stretch a touch comes to the page so much later than a message that has waited as well. */
+const TOUCHES_MS = 8;
 /** A timer so much behind its time: the phone was asleep. */
 const ASLEEP_MS = 2_000;
 const OPEN = 1;
@@ -183,6 +185,12 @@ export class Connection {
       case "synced":
         this.#synced(message.sent_us, message.room_us);
         return;
+      case "any_hand": {
+        const answer = () => void this.say({ t: "all_said", game: message.game, nth: message.nth });
+        if (this.world.hidden()) answer();
+        else this.world.later(answer, TOUCHES_MS);
+        return;
+      }
       case "welcome":
         this.#stopTimer?.();
         this.#stopTimer = null;

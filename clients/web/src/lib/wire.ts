@@ -1,6 +1,6 @@
 // Written by `python -m server.protocol_ts` from server/ and engine/. Do not edit.
 
-export const PROTOCOL = 1 as const;
+export const PROTOCOL = 2 as const;
 
 export const MAX_SEATS = 10 as const;
 
@@ -298,6 +298,13 @@ export type Shown = {
   game: number;
   nth: number;
   late_us: number;
+};
+
+/** In answer to `AnyHand`: every hand on card `nth` that has come down here has been said. */
+export type AllSaid = {
+  t: "all_said";
+  game: number;
+  nth: number;
 };
 
 /** Which hand acted (R15); computers and clients that do not say have none. */
@@ -826,6 +833,18 @@ export type Synced = {
   room_us: number;
 };
 
+/**
+ * The dealer asks whether a hand on card `nth` has come down there; the page itself answers, with `AllSaid`.
+ *
+ * A phone is asked that may still be earlier than the hands that the dealer has heard of. Its pongs do not know of a
+ * hand that a busy page has not come to yet.
+ */
+export type AnyHand = {
+  t: "any_hand";
+  game: number;
+  nth: number;
+};
+
 /** The server waits for its store and the table with it; `on` is false when it goes on. */
 export type HoldOn = {
   t: "hold_on";
@@ -983,6 +1002,7 @@ export type FromPhone =
   | Join
   | Sync
   | Shown
+  | AllSaid
   | DoTurn
   | DoSlap
   | DoCall
@@ -1010,6 +1030,7 @@ export type FromServer =
   | Seated
   | Update
   | Synced
+  | AnyHand
   | HoldOn
   | Reacted
   | Marked
