@@ -14,7 +14,7 @@ from server.protocol import Pause
 from server.store.embedded import running
 from server.store.redis import RedisStore
 from tests.faults.figure import Figure
-from tests.faults.playing import Tables, differences, is_host, playing
+from tests.faults.playing import Table, Tables, differences, is_host, playing
 from tests.support.serving import TIMEOUT_S, Served, served
 
 
@@ -102,18 +102,22 @@ async def dropped(server: Served, store_url: str, tables: int, drops: int) -> Fi
 async def unlike_views(party: Tables) -> int:
     """Has every table stand still, and counts the people who do not see what the first one there sees."""
     async with asyncio.timeout(2 * TIMEOUT_S):
-        for table in party.tables:
-            while not all(player.online and player.table.paused for player in table.players):
-                host = next((p for p in table.players if is_host(p)), None)
-                if host is not None and not host.table.paused:
-                    host.say(Pause(True))
-                await asyncio.sleep(0.05)
+        await asyncio.gather(*(stand_still(table) for table in party.tables))
     return sum(
         _seen(player) != _seen(first)
         for table in party.tables
         for first, *others in [table.players]
         for player in others
     )
+
+
+async def stand_still(table: Table) -> None:
+    """Has the host pause the game, once everybody is back."""
+    while not all(player.online and player.table.paused for player in table.players):
+        host = next((p for p in table.players if is_host(p)), None)
+        if host is not None and not host.table.paused:
+            host.say(Pause(True))
+        await asyncio.sleep(0.05)
 
 
 def _seen(player: Player) -> object:

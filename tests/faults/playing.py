@@ -176,10 +176,11 @@ async def start_on(player: Player, luck: random.Random) -> None:
     with suppress(NotAtTable):
         await player.until(lambda p: len(p.table.seats) == 2)
         while True:
-            await player.until(lambda p: p.table.stage is Stage.LOBBY and is_host(p))
+            await player.until(lambda p: p.online and p.table.stage is Stage.LOBBY and is_host(p))
             player.say(SetRules(rules))
             player.start()
-            await player.until(lambda p: p.table.stage is not Stage.LOBBY)
+            # A connection that is cut may have taken it with it.
+            await player.until(lambda p: not p.online or p.table.stage is not Stage.LOBBY)
 
 
 def is_host(player: Player) -> bool:
