@@ -180,7 +180,7 @@ class Play:
         self.overturned = 0
         self.stood_still_on = 0
         self._calls: dict[tuple[Seat, int], int] = {}
-        self._asked: Verdict | None = None
+        self._in_question: Verdict | None = None
         self.shown_us = at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000
         self._began_us = at_us - played_us
         self._moves = moves
@@ -233,7 +233,7 @@ class Play:
             case Mark.WRONG:
                 self._step(move, at_us)
             case Mark.CONTEST:
-                if self.contest is None or self._asked is not None:
+                if self.contest is None or self._in_question is not None:
                     return Refusal(Reason.PILE_GONE, "R7f")
                 if any(e.seat == seat and not e.cover for e in self._evidence):
                     return None
@@ -326,7 +326,7 @@ class Play:
     def show_afresh(self, at_us: int) -> None:
         """Shows the top card anew: a window that was open and unannounced is void, and every hand in it."""
         if self.question is not None:
-            self._asked = self.question = None
+            self._in_question = self.question = None
             self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != TimerKind.QUESTION}
         self.shown_us = at_us + self._lead_us()
         self.contest = None
@@ -484,7 +484,7 @@ class Play:
             self.entries.append(Judged(verdict, tuple(self._evidence)))
         self.entries.append(Moved(self.number, self._moves, move, chance, self.played_us(at_us)))
         if self.over:
-            self._asked = self.question = None
+            self._in_question = self.question = None
         show_at_us = 0
         if any(isinstance(event, CardTurned) for event in outcome.events):
             show_at_us = max(at_us + self._lead_us(), self.shown_us + self.rules.min_show_ms * 1000)
@@ -660,7 +660,7 @@ class Play:
         under strain not before.
         """
         contest = self.contest
-        if contest is None or self._asked is not None:
+        if contest is None or self._in_question is not None:
             return
         likely = contest.heard or at_us - self.shown_us < LIKELY_US
         next_us = at_us + (round(judge.PING_US * self._strain.seldom) if likely else PING_SELDOM_US)
@@ -693,7 +693,7 @@ class Play:
 
     def _plan_contest(self, at_us: int) -> int | None:
         """Sets the timer for the verdict; gives the instant, None while there is nothing to decide."""
-        closes_us = self.contest.closes_us(at_us) if self.contest is not None and self._asked is None else None
+        closes_us = self.contest.closes_us(at_us) if self.contest is not None and self._in_question is None else None
         if closes_us is None:
             self.timers.pop(CLOSING, None)
         else:
@@ -701,7 +701,7 @@ class Play:
         return closes_us
 
     def _close_if_due(self, at_us: int) -> None:
-        if self.contest is not None and self._asked is None:
+        if self.contest is not None and self._in_question is None:
             self._ask(self.contest, at_us)
         closes_us = self._plan_contest(at_us)
         if closes_us is not None and closes_us <= at_us and self.contest is not None:
@@ -715,7 +715,7 @@ class Play:
             self._evidence.clear()
         elif ask and self.rules.judge is JudgeOf.TABLE and judge.too_close(verdict) and self._judges():
             first, second = (hand.seat for hand in verdict.hands[:2])
-            self._asked = verdict
+            self._in_question = verdict
             self.question = Question(
                 verdict.nth, self.number, verdict.nth, (first, second), verdict.hands, at_us + QUESTION_US
             )
@@ -732,9 +732,9 @@ class Play:
         )
 
     def _answer(self, winner: Seat, at_us: int) -> None:
-        verdict = self._asked
+        verdict = self._in_question
         assert verdict is not None
-        self._asked = self.question = None
+        self._in_question = self.question = None
         self.timers = {timer: due_us for timer, due_us in self.timers.items() if timer[0] != TimerKind.QUESTION}
         hands = sorted(verdict.hands, key=lambda hand: hand.seat != winner)
         self._decide(msgspec.structs.replace(verdict, winner=winner, hands=tuple(hands)), at_us)
