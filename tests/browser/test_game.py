@@ -189,7 +189,7 @@ HAND = """handMs => {
 
 @pytest.mark.timeout(90)
 def test_a_hand_on_a_page_that_is_busy_wins_by_its_own_moment(chromium: Browser, tmp_path: Path) -> None:
-    """R4: all the while Chromium answers pings, and it hands on the touch before the dealer's question."""
+    """R4: all the while Chromium answers pings; and it hands on the dealer's question before the earlier touch."""
     with served(tmp_path, module="tests.clients.jacks_soon") as server:
         both = ann, ben = Phone(chromium, server.url, "Ann", SCREENS), Phone(chromium, server.url, "Ben", SCREENS)
         ben.follow_link(ann.open_table())
