@@ -248,7 +248,10 @@ class Player:
         except websockets.ConnectionClosed:
             pass
         finally:
-            await socket.close()
+            try:
+                await socket.close()
+            finally:
+                socket.transport.abort()  # whoever is stopped in the middle of closing would leave it open
             await listening
         code = GONE if socket.close_code is None else socket.close_code
         session.closed(code, socket.close_reason or "", self._clock.now_us())

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 import websockets
+from websockets.frames import Frame, Opcode
 
 from clients.sdk import (
     JoinRefused,
@@ -20,7 +21,7 @@ from clients.sdk import (
     connect,
     create_table,
 )
-from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome
+from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome, write
 from tests.clients.scripted import Table, at
 from tests.support.tables import a_game, a_table, turned
 
@@ -110,6 +111,40 @@ async def test_who_has_quit_is_heard_before_the_block_hangs_up() -> None:
             player.quit()
         await table.hung_up.wait()
     assert any(isinstance(message, Quit) for message in table.heard)
+
+
+async def test_who_is_stopped_while_hanging_up_leaves_no_socket_behind() -> None:
+    """At a server that never answers: nothing but the player itself ends the connection."""
+    closing, hung_up = asyncio.Event(), asyncio.Event()
+
+    async def say_nothing_more(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        table = websockets.ServerProtocol()
+        table.receive_data(await reader.readuntil(b"\r\n\r\n"))
+        (request,) = table.events_received()
+        assert isinstance(request, websockets.Request)
+        table.send_response(table.accept(request))
+        table.send_binary(write(Welcome(code="K7WQ2M", key="secret", seat=SeatId("s0"), room_us=0)))
+        table.send_binary(write(Update(n=1, show_at_us=0, table=a_table(), view=a_game())))
+        writer.writelines(table.data_to_send())
+        with suppress(ConnectionResetError):
+            while piece := await reader.read(65536):
+                table.receive_data(piece)
+                if any(isinstance(event, Frame) and event.opcode is Opcode.CLOSE for event in table.events_received()):
+                    closing.set()
+        hung_up.set()
+        writer.close()
+
+    async def look_in(url: str) -> None:
+        async with connect(url, "K7WQ2M", name="Robin"):
+            pass
+
+    async with await asyncio.start_server(say_nothing_more, "127.0.0.1", 0) as server:
+        task = asyncio.create_task(look_in("http://{}:{}".format(*server.sockets[0].getsockname())))
+        await closing.wait()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await hung_up.wait()
 
 
 @pytest.mark.parametrize(("key", "farewell"), [(None, True), ("secret", False)])
