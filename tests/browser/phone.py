@@ -115,6 +115,10 @@ class Phone:
             f"nth => {{ const now = ({LOOK})(); return now.over || now.nth !== nth; }}", arg=nth
         )
 
+    def wait_for_card(self, nth: int) -> None:
+        """Waits until card `nth`, or a later one, is on top. Another phone's page may have shown it already."""
+        self.page.wait_for_function(f"nth => ({LOOK})().nth >= nth", arg=nth)
+
     def turn(self) -> None:
         """A tap on one's own stack, once it is one's turn."""
         self.page.wait_for_function(f"() => {{ const now = ({LOOK})(); return now.over || now.mine; }}")

@@ -108,7 +108,7 @@ def test_a_phone_without_network_finds_its_seat_and_cards_again(phone: Callable[
     ben.sees("Back at the table")
     assert cards - 1 <= ben.look().cards <= cards
     play([ann, ben], until_nth=8)
-    assert ben.look().nth >= 8
+    ben.wait_for_card(8)
 
 
 @pytest.mark.timeout(90)
@@ -126,7 +126,7 @@ def test_a_locked_phone_is_up_to_date_when_it_is_unlocked(phone: Callable[[str],
     ben.unlock()
     ben.wait_for_other_card(1)
     play([ann, ben], until_nth=5)
-    assert ben.look().nth >= 5
+    ben.wait_for_card(5)
 
     ben.lock()
     server.kill()
@@ -137,7 +137,7 @@ def test_a_locked_phone_is_up_to_date_when_it_is_unlocked(phone: Callable[[str],
     ben.sees("Back at the table")
     expect(away).to_have_count(0, timeout=TIMEOUT_MS)
     play([ann, ben], until_nth=9)
-    assert ben.look().nth >= 9
+    ben.wait_for_card(9)
 
 
 @pytest.mark.parametrize("name", ["&lt;i&gt;Eve", "{{7*7}}${7*7}", '" onload="pwn()', "javascript:pwn()", "‮evE"])
