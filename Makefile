@@ -20,7 +20,7 @@ play: .venv/play.done web ## Start the server and say where it is
 
 .PHONY: cluster
 cluster: .venv/play.done web ## Three servers behind a proxy on this machine; needs redis-server and haproxy
-	@exec $(python) tools/cluster.py
+	@exec $(python) -m tools.cluster
 
 .PHONY: web
 web: .venv/node.done ## Build the page

@@ -19,6 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Self
 
+from tools.ports import lasting_port
+
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "deploy" / "haproxy.cfg"
 NODES = ("a", "b", "c")
@@ -160,7 +162,7 @@ class Cluster:
             name: Process(name, folder, [sys.executable, "-m", module], {**shared, "SLAPJACK_NODE": name})
             for name in NODES
         }
-        self._ports: dict[str, int] = {}
+        self._ports = {name: lasting_port() for name in NODES}
 
     def url_of(self, name: str) -> str:
         """Where a node itself answers; the same after another start."""
@@ -214,15 +216,11 @@ class Cluster:
             each.end()
 
     def _launch(self, name: str) -> None:
-        self.nodes[name].launch(SLAPJACK_PORT=str(self._ports.get(name, 0)))
+        self.nodes[name].launch(SLAPJACK_PORT=str(self._ports[name]))
 
     def _wait(self, name: str) -> None:
         node = self.nodes[name]
         node.wait(lambda: "Ctrl-C" in node.said())
-        found = re.search(r"http://localhost:(\d+)", node.said())
-        if found is None:
-            raise CannotStart(f"{name} does not say where it is:\n{node.said()}")
-        self._ports[name] = int(found[1])
 
 
 def _listening(port: int, interface: str = "") -> socket.socket:

@@ -33,12 +33,12 @@ from tests.bench.speed import (
     Bench,
     IdleTable,
     Row,
-    free_port,
     listens,
     memory_kib,
     most_tables,
     running,
 )
+from tools.ports import lasting_port
 
 OUT = ROOT / "build" / "bench" / "curves.json"
 OWN = next(contestant for contestant in CONTESTANTS if contestant.name == "own")
@@ -192,7 +192,7 @@ def _served(port: int, **environ: str) -> "subprocess.Popen[bytes]":
 
 async def cold_start() -> float:
     """Seconds from nothing, no store either, until somebody sits at a first table."""
-    port = free_port()
+    port = lasting_port()
     with tempfile.TemporaryDirectory(prefix="slapjack-bench-") as folder:
         began_s = time.monotonic()
         process = _served(port, SLAPJACK_DATA=folder, REDIS_URL="")
@@ -212,7 +212,7 @@ async def restored(tables: int) -> Figures:
     """A server with so many running games is killed and started again, and all phones come back at once."""
     with tempfile.TemporaryDirectory(prefix="slapjack-bench-") as folder:
         store = EmbeddedStore(Path(folder), fsync="everysec")
-        port = free_port()
+        port = lasting_port()
         process = _served(port, REDIS_URL=store.url)
         try:
             await _until(lambda: asyncio.sleep(0, listens(port)), 20)

@@ -37,6 +37,7 @@ from redis import Redis
 
 from server.store.embedded import EmbeddedStore
 from tests.bench.phones import AskedTable, ColyseusTable, Load, OwnTable, PlainTable, Table, Tally, quantile
+from tools.ports import lasting_port
 
 ROOT = Path(__file__).parents[2]
 RIVALS = Path(__file__).parent / "rivals"
@@ -178,13 +179,6 @@ def memory_kib(pid: int) -> int:
     return int(text.split("\nPrivate_Dirty:")[1].split()[0]) + int(text.split("\nPrivate_Clean:")[1].split()[0])
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 def listens(port: int) -> bool:
     """Whether somebody listens there by now."""
     try:
@@ -197,7 +191,7 @@ def listens(port: int) -> bool:
 @contextmanager
 def running(contestant: Contestant, **environ: str) -> Iterator[tuple[int, int, int | None]]:
     """A contestant on its core: its port, its process and, where it has one, its store's."""
-    port = free_port()
+    port = lasting_port()
     with tempfile.TemporaryDirectory(prefix="slapjack-bench-") as folder:
         store = EmbeddedStore(Path(folder), fsync="everysec") if contestant.kept else None
         store_pid = int(Redis.from_url(store.url).info("server")["process_id"]) if store else None

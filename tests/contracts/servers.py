@@ -9,6 +9,7 @@ from typing import Protocol
 from server.settings import Fsync
 from server.store.embedded import EmbeddedStore
 from tests.support.serving import TIMEOUT_S, wait_for
+from tools.ports import lasting_port
 
 
 class Server(Protocol):
@@ -49,8 +50,7 @@ class RedisServer:
     def __init__(self, folder: Path, fsync: Fsync = "always") -> None:
         self._folder = folder
         self._fsync = fsync
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port: int = free.getsockname()[1]
+        self._port = lasting_port()
         self.name = f"redis-server, {fsync}"
         self.url = f"redis://:secret@127.0.0.1:{self._port}/0"
         self._start()

@@ -37,7 +37,7 @@ def test_ctrl_c_ends_all_of_it(tmp_path: Path) -> None:
     said = tmp_path / "said"
     with said.open("wb") as log:
         cluster = subprocess.Popen(
-            [sys.executable, "tools/cluster.py"],
+            [sys.executable, "-m", "tools.cluster"],
             cwd=ROOT,
             env={**CLEAN, "SLAPJACK_PORT": "0", "TMPDIR": str(tmp_path)},
             stdin=subprocess.DEVNULL,

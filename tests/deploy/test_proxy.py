@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.serving import wait_for
 from tools.cluster import CONFIG, NODES, Proxy
+from tools.ports import lasting_port
 
 
 class Listener(ThreadingHTTPServer):
@@ -37,7 +38,7 @@ class Node:
         self.ready = True
         self.full = False
         self.asked = 0
-        self._port = 0
+        self._port = lasting_port()
         self.start()
 
     @property
@@ -70,7 +71,6 @@ class Node:
                 pass
 
         self._server = Listener(("127.0.0.1", self._port), Answers)
-        self._port = self._server.server_port
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def stop(self) -> None:

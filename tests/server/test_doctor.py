@@ -17,15 +17,11 @@ from server.settings import Settings, read_settings
 from server.store.embedded import NoServerBinary
 from tests.support import serving
 from tests.support.serving import Served, served
+from tools.ports import lasting_port
 
 
 def settings(folder: Path, **environ: str) -> Settings:
     return read_settings({"SLAPJACK_DATA": str(folder / "data"), **environ})
-
-
-def free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return str(free.getsockname()[1])
 
 
 def found(one: Settings, what: str, clock: Clock | None = None) -> Finding:
@@ -88,7 +84,7 @@ async def test_no_server_to_keep_a_store(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 async def test_a_redis_that_does_not_answer(tmp_path: Path) -> None:
-    finding = await look_at_store(settings(tmp_path, REDIS_URL=f"redis://:secret@127.0.0.1:{free_port()}/0"))
+    finding = await look_at_store(settings(tmp_path, REDIS_URL=f"redis://:secret@127.0.0.1:{lasting_port()}/0"))
     assert finding.good is False
     assert "does not answer" in finding.told
     assert "secret" not in finding.told
@@ -116,7 +112,7 @@ async def test_the_store_of_a_running_server(folder: Path) -> None:
 
 
 def test_a_free_port(tmp_path: Path) -> None:
-    port = free_port()
+    port = str(lasting_port())
     assert found(settings(tmp_path, SLAPJACK_PORT=port), "port") == Finding(True, "port", f"{port} is free")
     assert found(settings(tmp_path, SLAPJACK_PORT="0"), "port").good
 
@@ -141,7 +137,7 @@ def test_a_port_that_a_server_has(server: Served, tmp_path: Path) -> None:
 
 def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "PAGE", tmp_path)
-    one = settings(tmp_path, SLAPJACK_PORT=free_port())
+    one = settings(tmp_path, SLAPJACK_PORT=str(lasting_port()))
     finding = found(one, "page")
     assert (finding.good, finding.advice) == (False, "`make web` builds it, or install it again")
     (tmp_path / "index.html").touch()
@@ -150,7 +146,7 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_addresses(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "lan_address", lambda: "192.168.1.20")
-    port = free_port()
+    port = str(lasting_port())
     home = settings(tmp_path, SLAPJACK_PORT=port)
     assert found(home, "near") == Finding(True, "near", f"phones on this network reach http://192.168.1.20:{port}")
     assert found(home, "far").good is None
@@ -164,7 +160,7 @@ def test_addresses(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = settings(tmp_path, SLAPJACK_PORT=free_port())
+    one = settings(tmp_path, SLAPJACK_PORT=str(lasting_port()))
     assert found(one, "clock").good is not False
     monkeypatch.setattr("time.sleep", lambda _: None)
     late = found(one, "clock", Slow())

@@ -1,7 +1,6 @@
 """Servers as processes: started, asked, killed with -9, started again where they were."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -10,6 +9,8 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tools.ports import lasting_port
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 30.0
@@ -46,7 +47,7 @@ class Served:
     ) -> None:
         self._module = module
         self._log = folder / "server.log"
-        self._port = 0
+        self._port = lasting_port()
         self._environ = {
             **PLAIN,
             **ROOMY,
@@ -104,10 +105,7 @@ class Served:
     def _says_where(self) -> bool:
         assert self._process is not None
         assert self._process.poll() is None, f"the server ended by itself:\n{self.said()}"
-        found = re.search(r"http://localhost:(\d+)", self.said())
-        if found is not None:
-            self._port = int(found[1])
-        return found is not None
+        return f"http://localhost:{self._port}" in self.said()
 
     def _serves(self) -> bool:
         try:
