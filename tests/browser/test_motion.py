@@ -1,10 +1,12 @@
 """How a deal and a won pile move, on a processor four times as slow as this one; `make screens` shows the figures.
 
+And when nothing moves: browsers hand on a touch up to two frames later while something does.
+
 What is asserted is that they do move, frame by frame. How fast is a matter of the machine, and what else it is doing.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, WebSocketRoute
@@ -13,6 +15,8 @@ from engine.game import PileWon, Seat
 from server.protocol import Message, SeatId, Sync, Synced, Update, Welcome, read_from_phone, write
 from tests.browser import scenes
 from tests.browser.conftest import SCREENS
+from tests.browser.phone import Phone
+from tests.browser.test_game import seated
 from tests.support.serving import Served, served
 
 SLOWER = 4
@@ -103,3 +107,26 @@ def test_a_deal_and_a_won_pile_move_frame_by_frame(chromium: Browser, stage: Ser
     for figure in figures.values():
         assert figure["layouts"] <= FEW, figures
         assert figure["busy_ms"] <= WATCHED_MS * HALF_IDLE, figures
+
+
+MOVES = """yes => yes === document.getAnimations().some(
+    each => each.playState === "running" && each.effect.getComputedTiming().progress !== null)"""
+"""Whether anything does. What waits for its time has made no progress."""
+
+
+@pytest.mark.timeout(60)
+def test_nothing_moves_while_a_card_waits_for_hands(phone: Callable[[str], Phone]) -> None:
+    """R4: whoever's turn it is, and whoever's hand has just come down, would be handed touches later."""
+    ann, ben = seated(phone)
+    ann.button("Start the game").tap()
+    ben.wait_for_table()
+    ben.turn()
+    ann.wait_for_other_card(0)
+    ann.page.locator("button.own.mine").wait_for()
+    ann.page.wait_for_function(MOVES, arg=False, timeout=2_500)
+    ann.page.wait_for_function(MOVES, arg=True)
+    ann.turn()
+    ann.wait_for_other_card(1)
+    ann.slap()
+    ann.page.get_by_test_id("own-hand").wait_for()
+    ann.page.wait_for_function(MOVES, arg=False, timeout=2_000)

@@ -16,7 +16,7 @@ from tests.simulation.links import Blocks, Network, ways
 
 FRAME_US = 1_000_000 / 60
 TOUCHES_US = 8_000
-"""So long the page waits for touches before it says that it has no more of them."""
+"""So long after its next frame the page waits for touches, before it says that it has no more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,7 @@ class Phone:
                 self.at(now_us + self.liar.sync_delay_ms * 1000, lambda f=frame: self._send_up(f))  # type: ignore[misc]
             elif isinstance(message, AllSaid):
                 if not self.liar.mute:
-                    said_us = self.blocks.out_of(now_us + TOUCHES_US)
-                    self.at(said_us, lambda f=frame: self._send_up(f))  # type: ignore[misc]
+                    self.at(self.frame_us(now_us) + TOUCHES_US, lambda f=frame: self._all_said(f))  # type: ignore[misc]
             else:
                 self._send_up(frame)
         wake_us = self.session.wake_at_us()
@@ -162,6 +161,9 @@ class Phone:
             if self._alarm_us is None or due_us < self._alarm_us:
                 self._alarm_us = due_us
                 self.at(due_us, lambda: self._rang(due_us))
+
+    def _all_said(self, frame: bytes) -> None:
+        self.at(self.blocks.out_of(self.now()), lambda: self._send_up(frame))
 
     def _rang(self, due_us: float) -> None:
         if self._alarm_us == due_us:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Connection, type Status } from "./connection";
-import { FakeWorld, tableView, update } from "./fakes";
+import { FRAME_MS, FakeWorld, tableView, update } from "./fakes";
 import { Closing, PROTOCOL, type FromServer, type Welcome } from "./wire";
 
 const WELCOME: Welcome = { t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 1, protocol: 2 };
@@ -174,7 +174,7 @@ describe("the dealer's question for hands", () => {
   it("is answered by itself, once every touch that came before it has been heard of", () => {
     const { world, connection, heard } = open();
     world.socket.hears({ t: "any_hand", game: 1, nth: 4 });
-    world.pass(7);
+    world.pass(FRAME_MS + 7);
     connection.say({ t: "slap", game: 1, nth: 4, reaction_us: 300_000, side: "" });
     world.pass(1);
     expect(world.socket.said.slice(-2)).toEqual([

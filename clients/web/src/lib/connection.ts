@@ -24,6 +24,8 @@ export interface World {
   nowMs(): number;
   later(callback: () => void, afterMs: number): () => void;
   random(): number;
+  /** Calls back before the next painting. Never, while the page is hidden. */
+  frame(callback: () => void): void;
   /** Opens a socket to the server of that name, or to whichever there is. */
   dial(node: string): Socket;
   hidden(): boolean;
@@ -56,7 +58,7 @@ const SYNC_MS = 3_000;
 const DEAD_MS = 3_000;
 /** Until then it is asked again, so often. */
 const DOUBT_MS = 500;
-/** After a busy stretch a touch comes to the page so much later than a message that has waited as well. */
+/** A touch comes to the page at most so long after the frame that follows it, and a message at once. */
 const TOUCHES_MS = 8;
 /** A timer so much behind its time: the phone was asleep. */
 const ASLEEP_MS = 2_000;
@@ -188,7 +190,7 @@ export class Connection {
       case "any_hand": {
         const answer = () => void this.say({ t: "all_said", game: message.game, nth: message.nth });
         if (this.world.hidden()) answer();
-        else this.world.later(answer, TOUCHES_MS);
+        else this.world.frame(() => void this.world.later(answer, TOUCHES_MS));
         return;
       }
       case "welcome":

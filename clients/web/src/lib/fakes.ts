@@ -44,7 +44,7 @@ export class FakeSocket implements Socket {
   }
 }
 
-const FRAME_MS = 16;
+export const FRAME_MS = 16;
 
 export class FakeWorld implements World, Screen {
   now = 0;
