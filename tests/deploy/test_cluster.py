@@ -65,7 +65,8 @@ def test_what_is_started_ends_with_whoever_started_it(tmp_path: Path) -> None:
     ) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        assert alive(child)
+        # Until then it is not yet bound to its parent.
+        wait_for(lambda: Path(f"/proc/{child}/comm").read_text(encoding="utf-8") == "sleep\n", "it to begin")
         parent.kill()
     wait_for(lambda: not alive(child), "it to end as well")
 
