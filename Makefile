@@ -53,8 +53,8 @@ contracts: .venv/develop.done
 
 .PHONY: wire
 wire: .venv/develop.done
-	$(python) -m server.protocol_ts --check
-	$(python) -m server.protocol_docs --check
+	$(python) -m tools.protocol_ts --check
+	$(python) -m tools.protocol_docs --check
 
 .PHONY: web-check
 web-check: .venv/node.done

@@ -21,7 +21,7 @@ from clients.sdk import (
     WrongVersion,
 )
 from engine.game import Reason
-from server.protocol import Why
+from wire.messages import Why
 
 MARKS = ("Mn", "Me", "Mc")
 

@@ -4,22 +4,13 @@ The room plays through this page alone and never asks which game it runs. Number
 """
 
 from enum import StrEnum
-from typing import NewType, Protocol, dataclass_transform
-
-import msgspec
+from typing import NewType, Protocol
 
 from engine.cards import Card, Chance
+from engine.value import Value
 
 Seat = NewType("Seat", int)
 """A dealt-in place, 0 to n - 1, clockwise."""
-
-
-@dataclass_transform(frozen_default=True)
-class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """An immutable value that compares and encodes by its fields.
-
-    Nothing that cannot change can come to hold itself, so the garbage collector need not look at it.
-    """
 
 
 class Status(StrEnum):

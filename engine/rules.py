@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from engine.game import Value
+from engine.value import Value
 
 
 class WonPile(StrEnum):

@@ -41,7 +41,6 @@ from engine.game import (
     Step,
     TimeUp,
     Turn,
-    Value,
     Wait,
     WrongSlap,
 )
@@ -59,6 +58,7 @@ from engine.seats import (
     seat_views,
     statuses,
 )
+from engine.value import Value
 
 SHOWN = 5
 """How many landed cards a view has: a sandwich needs three, the eye likes a few more."""

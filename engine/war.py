@@ -31,12 +31,12 @@ from engine.game import (
     Step,
     TimeUp,
     Turn,
-    Value,
     Wait,
     WarDeclared,
 )
 from engine.rules import Rules
 from engine.seats import Outs, Stacks, absent, changed, most_cards, seat_views
+from engine.value import Value
 
 SHOWN = 6
 """How many face-up cards a view has: three battles of one war."""

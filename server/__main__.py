@@ -12,10 +12,10 @@ from typing import TypeAlias, TypeVar
 import shtab
 
 from server import __version__
-from server.command import Failed, export_to, import_from, tell_verdicts
-from server.doctor import findings, in_words, look_at_store
+from server.base.settings import BadSetting, Settings, read_settings
+from server.ops.command import Failed, export_to, import_from, tell_verdicts
+from server.ops.doctor import findings, in_words, look_at_store
 from server.serve import CannotStart, RealClock, RealLuck, listen, open_store, serve
-from server.settings import BadSetting, Settings, read_settings
 from server.store.backup import CannotExport
 from server.store.embedded import EmbeddedStore, NoStore, running
 from server.store.port import BadRecord, StoreDown

@@ -22,19 +22,19 @@ import segno
 import uvicorn
 
 from engine.cards import CHANCE_BYTES, Chance
-from server.app import build_app
-from server.cluster import Node
-from server.entrance import entrance
-from server.host import Host
-from server.lan import lan_address
-from server.link import link_protocol
-from server.logs import log_for_machines
-from server.ports import Clock, Luck
-from server.protocol import MAX_FRAME_BYTES
-from server.settings import Settings
+from server.base.logs import log_for_machines
+from server.base.ports import Clock, Luck
+from server.base.settings import Settings
+from server.hosting.cluster import Node
+from server.hosting.host import Host
+from server.net.entrance import entrance
+from server.net.link import link_protocol
 from server.store.embedded import EmbeddedStore, NoStore
 from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
+from server.web.app import build_app
+from server.web.lan import lan_address
+from wire.messages import MAX_FRAME_BYTES
 
 BACKLOG = 2048
 SEND_BUFFER_BYTES = 64 * 1024

@@ -28,9 +28,9 @@ def test_the_source_package_has_all_that_the_page_is_built_from() -> None:
     assert [file for file in files if file.startswith(strangers)] == []
 
 
-def test_the_wheel_has_the_three_packages_with_their_scripts() -> None:
+def test_the_wheel_has_the_four_packages_with_their_scripts() -> None:
     files = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
-    assert {file.split("/")[0] for file in files} == {"clients", "engine", "server"}
+    assert {file.split("/")[0] for file in files} == {"clients", "engine", "server", "wire"}
     scripts = {str(script.relative_to(ROOT)) for script in (ROOT / "server" / "store").glob("*.lua")}
     assert scripts
     assert files >= scripts | {"clients/py.typed", "engine/py.typed", "server/py.typed"}

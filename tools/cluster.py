@@ -254,8 +254,8 @@ def _watch(cluster: Cluster) -> NoReturn:
 
 def main() -> int:
     """Runs a cluster until Ctrl-C."""
+    from server.base.settings import BadSetting, read_settings
     from server.serve import welcome
-    from server.settings import BadSetting, read_settings
 
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     own = {name: text for name, text in os.environ.items() if name.startswith("SLAPJACK_")}

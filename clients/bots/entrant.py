@@ -14,7 +14,7 @@ import msgspec
 from clients.bots.files import Play, find_bot
 from clients.sdk import NotAtTable, Player, connect
 from engine.rules import Rules
-from server.protocol import SetRules, Stage
+from wire.messages import SetRules, Stage
 
 
 async def enter(server: str, bot: str, name: str, rules: str) -> None:

@@ -8,9 +8,10 @@ from enum import StrEnum
 from random import Random
 
 from clients.sdk import Player, is_slap_card
-from engine.game import GameView, Seat, Status, Value
+from engine.game import GameView, Seat, Status
 from engine.rules import Rules
-from server.protocol import Kind, SeatId, TableView
+from engine.value import Value
+from wire.messages import Kind, SeatId, TableView
 
 QUICKEST_MS = 180
 """No hand comes sooner after its card: what is quicker than people are is not believed anyway."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from clients.bots.mind import Act, Mind, sight_of
 from clients.sdk import Clock, Monotonic, Player, Resumed, shows_afresh
 from engine.game import Side
-from server.protocol import Update
+from wire.messages import Update
 
 
 def _judge(player: Player) -> None:

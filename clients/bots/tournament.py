@@ -19,9 +19,9 @@ import msgspec
 
 from clients.bots.files import bot_name, find_bot
 from clients.sdk import NotAtTable, Player, ServerGone, connect, create_table
-from engine.game import Value
 from engine.rules import Rules
-from server.protocol import Stage, Tally
+from engine.value import Value
+from wire.messages import Stage, Tally
 
 Z = 1.96
 """So many standard deviations on both sides of a mean hold 95 % of what chance brings."""
@@ -74,7 +74,8 @@ def interval(wins: int, games: int) -> tuple[float, float]:
     share, weight = wins / games, Z * Z / games
     middle = (share + weight / 2) / (1 + weight)
     reach = Z * sqrt(share * (1 - share) / games + weight / (4 * games)) / (1 + weight)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+    # Rounding may not put the share outside of its own interval.
+    return min(share, max(0.0, middle - reach)), max(share, min(1.0, middle + reach))
 
 
 def in_columns(lines: Sequence[Line]) -> str:

@@ -5,7 +5,7 @@ Knows exchanges and what they say about the difference between two clocks. Reads
 
 from typing import Self
 
-from engine.game import Value
+from engine.value import Value
 
 KEEP = 48
 """Exchanges remembered: about two minutes of them at the usual pace."""

@@ -5,7 +5,7 @@ Knows the codes and which of them a client may come back from. Opens no socket.
 
 from typing import ClassVar
 
-from server.protocol import Closing
+from wire.messages import Closing
 
 
 class NotAtTable(Exception):

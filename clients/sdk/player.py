@@ -25,7 +25,7 @@ from clients.sdk.clock import RoomClock
 from clients.sdk.errors import NotAtTable, NotNow, ServerGone, TooMany
 from clients.sdk.session import GONE, Happening, Session
 from engine.game import GameView, LandedCard, Seat, Side
-from server.protocol import Join, Message, Question, Quit, SeatId, Start, TableView
+from wire.messages import Join, Message, Question, Quit, SeatId, Start, TableView
 
 KEPT_HAPPENINGS = 10_000
 """A player that never reads its happenings forgets the oldest beyond these; `table` and `view` stay right."""

@@ -18,8 +18,10 @@ import msgspec
 from clients.sdk.clock import Exchange, RoomClock
 from clients.sdk.errors import FINAL, BadFrame, JoinRefused, NotAtTable, NotNow, ServerGone, WrongVersion
 from clients.sdk.sight import shows_afresh
-from engine.game import CardTurned, GameView, LandedCard, Seat, Side, Value
-from server.protocol import (
+from engine.game import CardTurned, GameView, LandedCard, Seat, Side
+from engine.value import Value
+from wire.codec import Malformed, read_from_server, write
+from wire.messages import (
     PROTOCOL,
     AllSaid,
     AnyHand,
@@ -30,7 +32,6 @@ from server.protocol import (
     DoTurn,
     HoldOn,
     Join,
-    Malformed,
     Marked,
     Message,
     Point,
@@ -46,8 +47,6 @@ from server.protocol import (
     TableView,
     Update,
     Welcome,
-    read_from_server,
-    write,
 )
 
 BURST = 5

@@ -2,7 +2,7 @@
 
 from engine.game import GameView
 from engine.rules import GameName, Rules
-from server.protocol import Update
+from wire.messages import Update
 
 
 def is_slap_card(view: GameView, rules: Rules) -> bool:

@@ -28,7 +28,7 @@ from clients.terminal.words import inert
 from clients.words import refusal, why_not
 from engine.game import PileWon, Side, WrongSlap
 from engine.rules import GameName
-from server.protocol import Emoji, HoldOn, Marked, Message, Point, React, Reacted, Refused, SeatId, Start, Update
+from wire.messages import Emoji, HoldOn, Marked, Message, Point, React, Reacted, Refused, SeatId, Start, Update
 
 EMOJIS: tuple[Emoji, ...] = get_args(Emoji)
 

@@ -9,7 +9,7 @@ import msgspec
 from rich.text import Text
 
 from clients.terminal.words import inert, ms
-from server.figures import FIGURES, Figure, Page, Row, Unit
+from wire.figures import FIGURES, Figure, Page, Row, Unit
 
 TIMEOUT_S = 10
 

@@ -14,7 +14,7 @@ from clients.terminal.words import card_name, cards, dealer_line, inert, ms
 from clients.words import counted
 from engine.cards import Card
 from engine.game import LandedCard, Status, Wait
-from server.protocol import Hand, Kind, Stage, TableSeat
+from wire.messages import Hand, Kind, Stage, TableSeat
 
 WIDTH, HEIGHT = 80, 24
 """The smallest terminal that shows a whole table."""

@@ -3,7 +3,7 @@
 from clients.terminal.seen import Seen
 from clients.terminal.words import inert
 from engine.rules import PRESETS
-from server.protocol import (
+from wire.messages import (
     AddComputer,
     Claim,
     EndGame,

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from engine.game import AnyEvent, CarriedOn, GameView, Seat, Value
-from server.protocol import Question, SeatId, Stage, TableSeat, TableView, Update, Verdict
+from engine.game import AnyEvent, CarriedOn, GameView, Seat
+from engine.value import Value
+from wire.messages import Question, SeatId, Stage, TableSeat, TableView, Update, Verdict
 
 
 class Seen(Value):

@@ -31,7 +31,7 @@ from engine.game import (
     WarDeclared,
     WrongSlap,
 )
-from server.protocol import Verdict
+from wire.messages import Verdict
 
 RANKS = {
     "A": "Ace",

@@ -18,7 +18,7 @@ from typing import BinaryIO, Literal, cast
 
 import msgspec
 
-from engine.game import Value
+from engine.value import Value
 from server.store.board import DUE, Board
 from server.store.line import Line
 from server.store.nodes import FORGOTTEN

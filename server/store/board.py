@@ -8,7 +8,7 @@ for whoever comes after a crash. All that one game counts shares `{slapjack}`, `
 - `slapjack:{game}:counted`, a sorted set by time: ids of results that have been counted.
 - `slapjack:{game}:seen`, a sorted set by time: when each person last played.
 - `slapjack:{game}:paused`, a string: while it is there nothing is counted, and results wait.
-- `slapjack:{game}:<period>:row:<person>`, a hash: what a person's figures are made of (server/figures.py). Of their
+- `slapjack:{game}:<period>:row:<person>`, a hash: what a person's figures are made of (wire/figures.py). Of their
   reactions it keeps how many fell into each of the steps that are a 32nd of an octave wide, 2.2 %: below 370 ms that is
   finer than the 8 ms which the dealer calls too close to tell apart, and the median comes out of some forty small
   numbers, however many games there were.
@@ -24,11 +24,12 @@ from math import floor, log2
 
 import msgspec
 
-from engine.game import Value
 from engine.rules import GameName
-from server.figures import FIGURES, By, Page, Row, Span
+from engine.value import Value
 from server.store.line import Line
-from server.store.port import BadRecord, Result
+from server.store.port import BadRecord
+from server.table.records import Result
+from wire.figures import FIGURES, By, Page, Row, Span
 
 log = logging.getLogger("slapjack.store")
 

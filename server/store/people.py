@@ -11,7 +11,7 @@ secret of their first device, and shares no name with anybody, whatever they cal
 
 from collections.abc import Iterable
 
-from engine.game import Value
+from engine.value import Value
 from server.store.line import Command, Line
 
 PERSON_LENGTH = 64

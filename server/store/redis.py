@@ -19,12 +19,13 @@ from typing import Self
 
 import msgspec
 
-from server.protocol import Kind
 from server.store.board import Board, Finished, outbox_key
 from server.store.line import Line
 from server.store.nodes import Nodes
 from server.store.people import PERSON_LENGTH, People
-from server.store.port import RECORD_VERSION, BadRecord, Change, Elsewhere, Opened, Store, StoreDown, TableRecord
+from server.store.port import BadRecord, Elsewhere, Store, StoreDown
+from server.table.records import RECORD_VERSION, Change, Opened, TableRecord
+from wire.messages import Kind
 
 log = logging.getLogger("slapjack.store")
 

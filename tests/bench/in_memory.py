@@ -15,14 +15,14 @@ from starlette.websockets import WebSocket
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from server.connection import Door
-from server.host import Host
-from server.link import link_protocol
-from server.protocol import MAX_FRAME_BYTES
-from server.settings import Settings
+from server.base.settings import Settings
+from server.hosting.host import Host
+from server.net.connection import Door
+from server.net.link import link_protocol
 from tests.bench.phones import OwnTable, Phone, Tally, upgrade
 from tests.server.test_host import FakeStore, SkippingLoop
 from tests.server.world import FakeLuck
+from wire.messages import MAX_FRAME_BYTES
 
 WAY_S = 0.0002
 """How long bytes take one way."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from server.settings import Fsync
+from server.base.settings import Fsync
 from server.store.redis import RedisStore
 from tests.contracts.servers import OwnServer, RedisServer, Server
 from tests.contracts.tables import owner

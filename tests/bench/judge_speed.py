@@ -13,7 +13,7 @@ import time
 from statistics import median
 
 from engine.game import Seat
-from server import judge
+from server.judge.judge import judge
 
 SEATS = 4
 PONGS = 3

@@ -8,14 +8,14 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from server import judge
-from server.judge import FRAME_US, SLACK_US, Evidence, proved_us
-from server.path import Path
-from server.protocol import Hand
+from server.judge import judge
+from server.judge.judge import FRAME_US, SLACK_US, Evidence, proved_us
+from server.judge.path import Path
 from tests.bench.fairness import LIARS, LIARS_TABLE, MIX, table
 from tests.simulation import report
 from tests.simulation.phones import HONEST, Human, Liar
 from tests.simulation.world import Judged, World
+from wire.messages import Hand
 
 
 @dataclass

@@ -16,12 +16,12 @@ from math import log2
 from pathlib import Path
 
 from engine.rules import GameName
-from server.figures import By, Span
 from server.store.board import STEPS_AN_OCTAVE
-from server.store.port import Change
 from server.store.redis import RedisStore
+from server.table.records import Change
 from tests.contracts.servers import RedisServer
 from tests.contracts.tables import CODE, a_result, a_table, played
+from wire.figures import By, Span
 
 AT_ONCE = 1_000
 TIMES = 400

@@ -20,7 +20,8 @@ from typing import Any, cast
 import msgspec
 
 from engine.rules import Rules
-from server.protocol import AllSaid, DoSlap, DoTurn, Join, Message, SetRules, Shown, Start, Sync, write
+from wire.codec import write
+from wire.messages import AllSaid, DoSlap, DoTurn, Join, Message, SetRules, Shown, Start, Sync
 
 CARD_S = 0.4
 AFTER_JACK_S = 0.85

@@ -6,9 +6,9 @@ For measuring what the journal costs. Production has no such switch.
 import os
 
 from server import serve as production
-from server.settings import read_settings
-from server.store.port import Change
+from server.base.settings import read_settings
 from server.store.redis import RedisStore
+from server.table.records import Change
 
 
 class Unkept(RedisStore):

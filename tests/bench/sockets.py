@@ -17,9 +17,10 @@ from websockets.uri import parse_uri
 
 from clients.sdk import create_table
 from engine.rules import Rules
-from server.protocol import EndGame, Malformed, SetRules, Stage, Start, Update, read_from_server
 from tests.simulation.phones import Phone
 from tests.simulation.world import CARDS_A_GAME, Judged, Player
+from wire.codec import Malformed, read_from_server
+from wire.messages import EndGame, SetRules, Stage, Start, Update
 
 GOES_ON_US = 300_000
 

@@ -28,8 +28,9 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import PRESETS
-from server import figures
-from server.protocol import (
+from wire import figures
+from wire.codec import read_from_phone, write
+from wire.messages import (
     Closing,
     Hand,
     HoldOn,
@@ -50,8 +51,6 @@ from server.protocol import (
     Update,
     Verdict,
     Welcome,
-    read_from_phone,
-    write,
 )
 
 CODE = "7KQWWM"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from server.protocol import Update, Verdict, read_from_server
 from tests.browser.conftest import SCREENS
 from tests.browser.phone import TIMEOUT_MS, Phone
 from tests.support.serving import Served, served
+from wire.codec import read_from_server
+from wire.messages import Update, Verdict
 
 # With the Jacks last a game is over in about 51 cards. Whoever has won the first of them must win the others too, so
 # from then on only the bigger stack slaps.

@@ -12,12 +12,13 @@ import pytest
 from playwright.sync_api import Browser, WebSocketRoute
 
 from engine.game import PileWon, Seat
-from server.protocol import Message, SeatId, Sync, Synced, Update, Welcome, read_from_phone, write
 from tests.browser import scenes
 from tests.browser.conftest import SCREENS
 from tests.browser.phone import Phone
 from tests.browser.test_game import seated
 from tests.support.serving import Served, served
+from wire.codec import read_from_phone, write
+from wire.messages import Message, SeatId, Sync, Synced, Update, Welcome
 
 SLOWER = 4
 WATCHED_MS = 1_500

@@ -3,8 +3,8 @@
 import os
 
 from engine.cards import Card, full_deck
+from server.base.settings import read_settings
 from server.serve import RealClock, serve
-from server.settings import read_settings
 from tests.support.luck import StackedLuck
 
 EARLY = 3

@@ -8,8 +8,9 @@ from typing import Any
 import websockets
 from websockets.asyncio.server import ServerConnection
 
-from server.protocol import Join, Message, SeatId, Sync, Synced, Update, Welcome, read_from_phone, write
 from tests.support.tables import a_game, a_table
+from wire.codec import read_from_phone, write
+from wire.messages import Join, Message, SeatId, Sync, Synced, Update, Welcome
 
 
 class Table:

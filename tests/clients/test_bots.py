@@ -10,7 +10,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -21,25 +21,12 @@ from clients.bots.tournament import Line, Outcome, compete, distinct, in_columns
 from clients.sdk import Player, connect, create_table, is_slap_card
 from engine.game import End, LandedCard, Seat, SeatView, Status, Wait
 from engine.rules import PRESETS, GameName, Rules
-from server.protocol import (
-    DoSlap,
-    Join,
-    Kind,
-    Point,
-    Question,
-    React,
-    SeatId,
-    SetRules,
-    Stage,
-    TableView,
-    Tally,
-    Welcome,
-)
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
 from tests.support.serving import ROOT, TIMEOUT_S, Served
 from tests.support.tables import a_game, a_seat, a_table, turned
+from wire.messages import DoSlap, Join, Kind, Point, Question, React, SeatId, SetRules, Stage, TableView, Tally, Welcome
 
 EVEN = Policy("always the same", 500, 0, turn_ms=700)
 
@@ -444,6 +431,7 @@ def test_an_interval_is_wilsons(wins: int, games: int, least: float, most: float
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
+@example(0, 47)
 def test_an_interval_holds_what_was_seen(wins: int, others: int) -> None:
     games = wins + others
     least, most = interval(wins, games)

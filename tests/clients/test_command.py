@@ -14,10 +14,10 @@ import pytest
 
 from clients.command import main, whole_command_line
 from clients.sdk import connect, create_table
-from server.protocol import AddComputer, Closing, Lock
 from tests.clients import scripted
 from tests.support.company import company
 from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, Served
+from wire.messages import AddComputer, Closing, Lock
 
 COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "doctor"]
 

@@ -13,18 +13,11 @@ from websockets.asyncio.client import ClientConnection
 from websockets.typing import Subprotocol
 
 from clients.sdk import connect, create_table
-from server.link import frame_of, payload_of
-from server.protocol import (
-    JSON_SUBPROTOCOL,
-    MAX_FRAME_BYTES,
-    Closing,
-    Malformed,
-    as_json,
-    from_json,
-    read_from_phone,
-)
 from tests.support.company import caught_up
 from tests.support.serving import Served
+from wire.codec import Malformed, as_json, from_json, read_from_phone
+from wire.frames import frame_of, payload_of
+from wire.messages import JSON_SUBPROTOCOL, MAX_FRAME_BYTES, Closing
 
 TOO_BIG = 1009
 """A message too big (RFC 6455, section 7.4.1)."""

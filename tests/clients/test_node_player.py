@@ -16,12 +16,12 @@ from clients.bots import Mind, Policy, play
 from clients.bots.mind import QUICKEST_MS
 from clients.sdk import Player, connect, create_table
 from engine.rules import Rules
-from server.protocol import Closing, DoSlap, Join, Lock, Remove, SetRules, Stage
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
 from tests.support.serving import ROOT, Served, served
 from tests.support.tables import a_game, turned
+from wire.messages import Closing, DoSlap, Join, Lock, Remove, SetRules, Stage
 
 PROGRAM = ROOT / "tests" / "clients" / "node_player" / "player.mjs"
 MSGPACK = ROOT / "clients" / "web" / "node_modules" / "@msgpack" / "msgpack"

@@ -10,17 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clients.sdk import Exchange, RoomClock
-from server.protocol import (
-    FromPhone,
-    Malformed,
-    as_json,
-    from_json,
-    read_code,
-    read_from_phone,
-    read_from_server,
-    write,
-)
-from server.protocol_docs import PAGE, QUESTIONS, SCHEMA, VECTORS, main, with_bytes, with_figures
+from tools.protocol_docs import PAGE, QUESTIONS, SCHEMA, VECTORS, main, with_bytes, with_figures
+from wire.codec import Malformed, as_json, from_json, read_from_phone, read_from_server, write
+from wire.codes import read_code
+from wire.messages import FromPhone
 
 VALUES = json.loads(VECTORS.read_text(encoding="utf-8"))
 MESSAGES = [pytest.param(vector, id=vector["json"]["t"]) for vector in VALUES["messages"]]

@@ -11,8 +11,9 @@ import pytest
 
 from engine.game import AnyEvent, End, GameView, LandedCard, Reason, SeatView
 from engine.rules import Rules
-from server.protocol import (
-    CODE_SYMBOLS,
+from wire.codec import write
+from wire.codes import CODE_SYMBOLS
+from wire.messages import (
     MAX_FRAME_BYTES,
     PROTOCOL,
     Closing,
@@ -28,7 +29,6 @@ from server.protocol import (
     Tally,
     Verdict,
     Why,
-    write,
 )
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")

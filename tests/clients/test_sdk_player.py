@@ -21,9 +21,10 @@ from clients.sdk import (
     connect,
     create_table,
 )
-from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome, write
 from tests.clients.scripted import Table, at
 from tests.support.tables import a_game, a_table, turned
+from wire.codec import write
+from wire.messages import Closing, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome
 
 
 async def test_a_player_sees_turns_slaps_and_quits() -> None:

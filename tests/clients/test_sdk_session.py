@@ -24,7 +24,9 @@ from clients.sdk import (
     WrongVersion,
 )
 from engine.game import Seat, Side, WrongSlap
-from server.protocol import (
+from tests.support.tables import a_game, a_table, turned
+from wire.codec import read_from_phone, write
+from wire.messages import (
     AllSaid,
     AnyHand,
     Closing,
@@ -50,10 +52,7 @@ from server.protocol import (
     Update,
     Welcome,
     Why,
-    read_from_phone,
-    write,
 )
-from tests.support.tables import a_game, a_table, turned
 
 MS = 1_000
 S = 1_000_000

@@ -31,7 +31,13 @@ from clients.terminal.app import REPEAT_S, Home, Leaderboard, Menu, Place, Slapj
 from clients.words import why_not
 from engine.game import Seat, Wait
 from engine.rules import GameName, Rules
-from server.protocol import (
+from tests.clients import scripted
+from tests.clients.jacks_soon import EARLY
+from tests.clients.scripted import at
+from tests.support.company import company
+from tests.support.serving import Served
+from tests.support.tables import a_game, a_table, turned
+from wire.messages import (
     MAX_SEATS,
     AddComputer,
     Closing,
@@ -58,12 +64,6 @@ from server.protocol import (
     Welcome,
     Why,
 )
-from tests.clients import scripted
-from tests.clients.jacks_soon import EARLY
-from tests.clients.scripted import at
-from tests.support.company import company
-from tests.support.serving import Served
-from tests.support.tables import a_game, a_table, turned
 
 SIZE = (80, 24)
 PATIENCE_S = 20

@@ -47,8 +47,9 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import PRESETS, GameName, Rules
-from server.figures import Page, Row
-from server.protocol import (
+from tests.support.tables import a_game, a_seat, a_table, turned
+from wire.figures import Page, Row
+from wire.messages import (
     Claim,
     GiveSeat,
     Hand,
@@ -70,7 +71,6 @@ from server.protocol import (
     Verdict,
     Why,
 )
-from tests.support.tables import a_game, a_seat, a_table, turned
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202eevil\u2066[red]x[/]\n\r\t\u200b\u0301\u0301\u0301"
 """Clears a screen, names a window, turns the reading direction, speaks markup, breaks lines, paints over others."""

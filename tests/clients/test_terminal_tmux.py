@@ -12,10 +12,10 @@ import pytest
 
 from clients.sdk import Player, connect, create_table
 from engine.rules import Rules
-from server.protocol import Remove, SetRules, Stage
 from tests.clients.jacks_soon import EARLY
 from tests.support.serving import ROOT, Served
 from tests.support.terminal import Tmux
+from wire.messages import Remove, SetRules, Stage
 
 OUTPUT = ROOT / "test-output" / "terminal"
 HOSTILE = "Eve \x1b[2J\x1b]0;owned\x07[red]"

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from server.settings import Fsync
+from server.base.settings import Fsync
 from server.store.embedded import EmbeddedStore
 from tests.support.serving import TIMEOUT_S, wait_for
 from tools.ports import lasting_port

@@ -3,8 +3,9 @@
 from typing import Any
 
 from engine.rules import Rules, WonPile
-from server.protocol import Kind, SeatId
-from server.store.port import Change, Computer, Opened, Played, Result, Score, SeatRecord, Store, TableRecord
+from server.store.port import Store
+from server.table.records import Change, Computer, Opened, Played, Result, Score, SeatRecord, TableRecord
+from wire.messages import Kind, SeatId
 
 CODE = "K7WQ2M"
 ZOE, ANNA, BEN = ("ab" * 32, "a1" * 32, "be" * 32)

@@ -13,7 +13,6 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.figures import By, Span
 from server.store import backup
 from server.store.backup import FIRST_LINE, CannotExport, CannotImport, End, Part, export, new_file, restore
 from server.store.board import DUE
@@ -23,6 +22,7 @@ from tests.contracts.calendar import Calendar
 from tests.contracts.servers import OwnServer, RedisServer, Server
 from tests.contracts.tables import ANNA, BEN, ZOE, a_result, a_table, owner, played
 from tests.support.serving import TIMEOUT_S
+from wire.figures import By, Span
 
 
 @pytest.fixture(scope="session")

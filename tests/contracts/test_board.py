@@ -12,12 +12,13 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.figures import FIGURES, RATED_FROM_GAMES, By, Page, Row, Span
 from server.store.board import DUE, PAGE_ROWS, Finished, outbox_key, period
-from server.store.port import BadRecord, Played, Result
+from server.store.port import BadRecord
 from server.store.redis import RedisStore
+from server.table.records import Played, Result
 from tests.contracts.calendar import Calendar
 from tests.contracts.tables import ANNA, BEN, CODE, ZOE, Owner, a_result, owner, played
+from wire.figures import FIGURES, RATED_FROM_GAMES, By, Page, Row, Span
 
 SLAPJACK, DUEL, WAR = GameName.SLAPJACK, GameName.DUEL, GameName.WAR
 

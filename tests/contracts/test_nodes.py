@@ -7,14 +7,15 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.figures import By, Span
 from server.store.backup import export, restore
 from server.store.nodes import FORGOTTEN, LEASE_MS, lease_key
-from server.store.port import BadRecord, Change, Elsewhere, Fenced
+from server.store.port import BadRecord, Elsewhere, Fenced
 from server.store.redis import RedisStore, table_keys
+from server.table.records import Change
 from tests.contracts.calendar import Calendar
 from tests.contracts.servers import Server
 from tests.contracts.tables import BEN, CODE, a_result, a_table, played
+from wire.figures import By, Span
 
 MARKS = table_keys(CODE)[1]
 A, B = "node-a/1", "node-b/1"

@@ -13,13 +13,14 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.figures import By, Span
 from server.store import line
-from server.store.port import BadRecord, Change, Fenced, StoreDown
+from server.store.port import BadRecord, Fenced, StoreDown
 from server.store.redis import DAY_S, GAMES_KEPT, RedisStore, table_key, table_keys
+from server.table.records import Change
 from tests.contracts.servers import RedisServer, Server
 from tests.contracts.tables import BEN, CODE, Owner, a_result, a_table, owner, played
 from tests.support.serving import TIMEOUT_S
+from wire.figures import By, Span
 
 TABLE, MARKS, JOURNAL, RESULTS = table_keys(CODE)
 

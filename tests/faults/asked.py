@@ -22,20 +22,21 @@ from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 
-from engine.game import Value
 from engine.rules import Rules
-from server.cluster import Node
-from server.host import Host, ServerStops
-from server.mail import ConnId
-from server.mailbox import Mailbox
-from server.protocol import Sync
+from engine.value import Value
+from server.hosting.cluster import Node
+from server.hosting.host import Host, ServerStops
+from server.hosting.mailbox import Mailbox
 from server.serve import RealClock, RealLuck
 from server.store.nodes import LEASE_MS
-from server.store.port import Elsewhere, StoreDown, TableRecord
+from server.store.port import Elsewhere, StoreDown
 from server.store.redis import RedisStore
+from server.table.mail import ConnId
+from server.table.records import TableRecord
 from tests.contracts.servers import RedisServer
 from tests.faults.figure import Figure
 from tests.support.serving import ROOT, TIMEOUT_S
+from wire.messages import Sync
 
 BATCH = 400
 AT_ONCE = 10

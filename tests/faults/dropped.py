@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from clients.sdk import Player
-from server.protocol import Pause
 from server.store.embedded import running
 from server.store.redis import RedisStore
 from tests.faults.figure import Figure
 from tests.faults.playing import Table, Tables, differences, is_host, playing
 from tests.support.serving import TIMEOUT_S, Served, served
+from wire.messages import Pause
 
 
 class Proxy:

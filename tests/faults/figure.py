@@ -1,6 +1,6 @@
 """What a row of the table of promises comes to."""
 
-from engine.game import Value
+from engine.value import Value
 
 
 class Figure(Value):

@@ -24,14 +24,15 @@ import msgpack
 import msgspec
 
 from engine.rules import Rules
-from server.mail import ConnId, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
-from server.protocol import MAX_FRAME_BYTES, AddComputer, Join, Malformed, SetRules, Start, from_json, write
-from server.protocol import read_from_phone as read
-from server.room import Room
-from server.store.port import TableRecord
+from server.table.mail import ConnId, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
+from server.table.records import TableRecord
+from server.table.room import Room
 from tests.faults.figure import Figure
 from tests.server.world import CODE, FakeLuck, S
 from tests.support.serving import ROOT
+from wire.codec import Malformed, from_json, write
+from wire.codec import read_from_phone as read
+from wire.messages import MAX_FRAME_BYTES, AddComputer, Join, SetRules, Start
 
 BATCH = 2_000
 """Frames at one table, before the next is set up."""
@@ -302,7 +303,14 @@ def led(runs: int) -> None:
     """Has Atheris choose the frames, by what they have reached; ends the process."""
     import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    for module in ("server.protocol", "server.room", "server.play", "server.judge", "server.names", "engine.slapjack"):
+    for module in (
+        "wire.messages",
+        "server.table.room",
+        "server.table.play",
+        "server.judge.judge",
+        "server.table.names",
+        "engine.slapjack",
+    ):
         classes = [each for each in vars(sys.modules[module]).values() if isinstance(each, type)]
         for place in (sys.modules[module], *(each for each in classes if each.__module__ == module)):
             for name, function in list(vars(place).items()):

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import msgspec
 
-from server.journal import replay
-from server.protocol import Stage
+from server.table.journal import replay
 from tests.faults.figure import Figure
 from tests.server.test_simulation import TABLES, Company
+from wire.messages import Stage
 
 
 class Journaled(Company):

@@ -9,10 +9,11 @@ from itertools import count
 from pathlib import Path
 
 from clients.sdk import connect, create_table
-from server.protocol import CODE_LENGTH, CODE_SYMBOLS, Closing, Join, Update
 from tests.faults.figure import Figure, both
 from tests.faults.wire import Closed, dial
 from tests.support.serving import Served, served
+from wire.codes import CODE_LENGTH, CODE_SYMBOLS
+from wire.messages import Closing, Join, Update
 
 A_MINUTE = 10
 A_SECOND = 10

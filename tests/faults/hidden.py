@@ -23,28 +23,17 @@ from engine.game import CardTurned, GameView
 from engine.rules import Rules
 from engine.slapjack import Slapjack
 from engine.war import War
-from server.journal import Dealt, Moved, read_entry
-from server.mail import Effect, Input, Tell
-from server.protocol import (
-    JSON_SUBPROTOCOL,
-    AddComputer,
-    DoSlap,
-    DoTurn,
-    Join,
-    Message,
-    SetRules,
-    Start,
-    Update,
-    read_from_server,
-    write,
-)
-from server.room import Room
 from server.store.embedded import running
 from server.store.redis import RedisStore
+from server.table.journal import Dealt, Moved, read_entry
+from server.table.mail import Effect, Input, Tell
+from server.table.room import Room
 from tests.faults.figure import Figure, both
 from tests.faults.wire import BINARY, CLOSE, PING, PONG, TEXT, Wire, dial, framed
 from tests.server.test_simulation import TABLES, Company
 from tests.support.serving import TIMEOUT_S, Served, served
+from wire.codec import read_from_server, write
+from wire.messages import JSON_SUBPROTOCOL, AddComputer, DoSlap, DoTurn, Join, Message, SetRules, Start, Update
 
 CARD = re.compile(r"[A23456789TJQK][SHDC]")
 RULES = Rules(min_show_ms=300)

@@ -7,11 +7,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from clients.sdk import create_table
-from server.protocol import Join, write
 from tests.faults.figure import Figure
 from tests.faults.readers import memory_bytes
 from tests.faults.wire import BINARY, FIN, PING, PONG, framed, upgrade
 from tests.support.serving import TIMEOUT_S, Served, served
+from wire.codec import write
+from wire.messages import Join
 
 MOST_BYTES = 32 * 1024
 AT_A_TABLE = 100

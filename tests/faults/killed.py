@@ -13,7 +13,7 @@ import uvloop
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from server.settings import Fsync
+from server.base.settings import Fsync
 from server.store.embedded import running
 from server.store.redis import RedisStore
 from tests.contracts.servers import RedisServer

@@ -16,11 +16,11 @@ from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, GameOver, Step
 from engine.rules import GameName, Rules
 from engine.table import deal
-from server.figures import By, Span
-from server.journal import Dealt, Moved, read_entry
-from server.protocol import HoldOn, SeatId, SetRules, Stage, Update
 from server.store.redis import RedisStore
+from server.table.journal import Dealt, Moved, read_entry
 from tests.support.serving import TIMEOUT_S
+from wire.figures import By, Span
+from wire.messages import HoldOn, SeatId, SetRules, Stage, Update
 
 CARD_LIMITS = range(30, 90)
 """Short games, and not all over at once."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from server.protocol import Join, Sync, Synced, Welcome
 from tests.faults.figure import Figure, p99
 from tests.faults.playing import playing
 from tests.faults.wire import PING, PONG, Wire, dial, framed
 from tests.support.serving import Served, served
+from wire.messages import Join, Sync, Synced, Welcome
 
 GROWS_MS = 5.0
 FREED_S = 15.0

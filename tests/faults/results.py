@@ -9,13 +9,13 @@ from typing import Any
 from unittest.mock import patch
 
 from engine.rules import GameName
-from server.figures import By, Span
 from server.store.line import Line
-from server.store.port import Change
 from server.store.redis import RedisStore
+from server.table.records import Change
 from tests.contracts.servers import OwnServer
 from tests.contracts.tables import ANNA, BEN, CODE, a_result, a_table, played
 from tests.faults.figure import Figure
+from wire.figures import By, Span
 
 
 class Crash(Exception):

@@ -8,10 +8,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from clients.sdk import create_table
-from server.protocol import Join, Welcome
 from tests.faults.figure import Figure, p99
 from tests.faults.wire import Wire, call, dial
 from tests.support.serving import Served, served
+from wire.messages import Join, Welcome
 
 JOINS_MS = 200.0
 GONE_S = 10.0

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clients.sdk import NotAtTable, connect, create_table
-from engine.game import Value
+from engine.value import Value
 from tests.faults.figure import Figure
 from tests.faults.guessing import statuses
 from tests.faults.playing import play_on, start_on

@@ -5,8 +5,8 @@ import gc
 import os
 import signal
 
+from server.base.settings import read_settings
 from server.serve import RealClock, RealLuck, serve
-from server.settings import read_settings
 
 HOUR_US = 3_600_000_000
 

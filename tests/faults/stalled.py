@@ -10,8 +10,9 @@ from typing import Any
 from redis.asyncio import Redis
 
 from server.store import line
-from server.store.port import Change, StoreDown
+from server.store.port import StoreDown
 from server.store.redis import RedisStore
+from server.table.records import Change
 from tests.contracts.servers import OwnServer, RedisServer
 from tests.contracts.tables import a_table, owner
 from tests.faults.figure import Figure, both

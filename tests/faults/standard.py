@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clients.sdk import create_table
-from server.protocol import JSON_SUBPROTOCOL, Closing, Sync, Synced, read_from_server, write
 from tests.faults.figure import Figure
 from tests.faults.wire import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Wire, call, dial, framed, upgrade
 from tests.support.serving import Served, served
+from wire.codec import read_from_server, write
+from wire.messages import JSON_SUBPROTOCOL, Closing, Sync, Synced
 
 PROTOCOL_ERROR, BAD_TEXT, TOO_BIG = 1002, 1007, 1009
 ANSWERED = "answered"

@@ -16,8 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from clients.sdk import Player, create_table
 from engine.rules import Rules
-from server.keys import new_key
-from server.protocol import Closing, DoSlap, DoTurn, Join, Quit, SetRules, Stage, Start, Welcome
+from server.base.keys import new_key
 from server.serve import RealLuck
 from tests.browser.conftest import ARGUMENTS
 from tests.clients.test_terminal_pictures import ONE, ZERO, parts, seen
@@ -26,6 +25,7 @@ from tests.faults.wire import dial
 from tests.support.company import caught_up, company
 from tests.support.serving import Served, served
 from tests.support.tables import a_game, a_seat
+from wire.messages import Closing, DoSlap, DoTurn, Join, Quit, SetRules, Stage, Start, Welcome
 
 ORIGINS = (
     *("http://evil.example", "https://evil.example", "null", "file://", "http://localhost:1", "https://127.0.0.1"),

@@ -5,7 +5,8 @@ import base64
 import os
 from urllib.parse import urlsplit
 
-from server.protocol import FromServer, Message, Update, read_from_server, write
+from wire.codec import read_from_server, write
+from wire.messages import FromServer, Message, Update
 
 TEXT, BINARY, CLOSE, PING, PONG, CONTINUATION = 1, 2, 8, 9, 10, 0
 FIN, MASKED = 0x80, 0x80

@@ -17,15 +17,17 @@ import websockets
 from redis.asyncio import Redis
 from websockets.asyncio.client import ClientConnection
 
-from engine.game import CardTurned, Value
-from server.mailbox import SERVICE_RESTART
-from server.protocol import Join, Message, Sync, Synced, Update, Welcome, read_from_server, write
+from engine.game import CardTurned
+from engine.value import Value
+from server.hosting.mailbox import SERVICE_RESTART
 from server.store.nodes import lease_key
 from server.store.redis import RedisStore, table_keys
 from tests.faults.figure import Figure
 from tests.faults.playing import cards_of, differences, playing
 from tests.support.serving import ROOMY, TIMEOUT_S
 from tools.cluster import Cluster
+from wire.codec import read_from_server, write
+from wire.messages import Join, Message, Sync, Synced, Update, Welcome
 
 
 class Witness:

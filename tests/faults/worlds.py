@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from engine.game import Value
+from engine.value import Value
 from tests.faults.figure import Figure
 from tests.simulation.storms import weather
 

@@ -6,17 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
-from server.cluster import BELIEVED_US, Node
-from server.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
-from server.link import frame_of
-from server.mailbox import FINISH_S, SERVICE_RESTART, SLEEP_AFTER_S, STOPS, Mailbox
-from server.protocol import Closing, HoldOn, Join, Lock, React, Sync, Update, write
+from server.hosting.cluster import BELIEVED_US, Node
+from server.hosting.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
+from server.hosting.mailbox import FINISH_S, SERVICE_RESTART, SLEEP_AFTER_S, STOPS, Mailbox
 from server.serve import STOP_TIMEOUT_S
 from server.store.line import ANSWER_TIMEOUT_S
 from server.store.nodes import LEASE_MS
-from server.store.port import Change, Elsewhere, Fenced, Leases, Opened, StoreDown
+from server.store.port import Elsewhere, Fenced, Leases, StoreDown
+from server.table.records import Change, Opened
 from tests.server.test_host import FakePhone, FakeStore, World, in_a_world, later, settled
 from tests.server.world import S
+from wire.codec import write
+from wire.frames import frame_of
+from wire.messages import Closing, HoldOn, Join, Lock, React, Sync, Update
 
 LEASE_US = LEASE_MS * 1_000
 

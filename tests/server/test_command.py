@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from clients.sdk import create_table
-from server.journal import Judged, read_entry
 from server.store.embedded import EmbeddedStore
-from server.store.port import Change, TableRecord
 from server.store.redis import RedisStore
+from server.table.journal import Judged, read_entry
+from server.table.records import Change, TableRecord
 from tests.server.test_verdicts import contested
 from tests.server.world import CODE, Table
 from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, Served, served

@@ -5,13 +5,15 @@ from typing import cast
 
 import pytest
 
-from server.connection import REFUSED_S, Connection, JsonPhone, is_direct
-from server.link import LinkProtocol, frame_of, payload_of
-from server.mail import ConnId
-from server.mailbox import Mailbox
-from server.protocol import Closing, Join, Lock, Sync, as_json, write
-from server.settings import Settings
+from server.base.settings import Settings
+from server.hosting.mailbox import Mailbox
+from server.net.connection import REFUSED_S, Connection, JsonPhone, is_direct
+from server.net.link import LinkProtocol
+from server.table.mail import ConnId
 from tests.server.test_host import FakePhone, World, in_a_world, later
+from wire.codec import as_json, write
+from wire.frames import frame_of, payload_of
+from wire.messages import Closing, Join, Lock, Sync
 
 SETTINGS = Settings(data=Path())
 
@@ -114,7 +116,7 @@ def test_a_frame_is_put_into_json_once_for_all_who_get_it(monkeypatch: pytest.Mo
         put.append(payload)
         return as_json(payload)
 
-    monkeypatch.setattr("server.connection.as_json", counted)
+    monkeypatch.setattr("server.net.connection.as_json", counted)
     papers = [Paper() for _ in range(10)]
     phones = [JsonPhone(cast(LinkProtocol, paper)) for paper in papers]
     first, second = frame_of(write(Lock(True))), frame_of(write(Lock(False)))

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from server.link import LinkProtocol
-from server.mail import Tell
-from server.mailbox import Mailbox
-from server.protocol import Message
-from server.room import Room
-from server.store.port import Change
+from server.hosting.mailbox import Mailbox
+from server.net.link import LinkProtocol
+from server.table.mail import Tell
+from server.table.records import Change
+from server.table.room import Room
 from tests.bench.in_memory import played
+from wire.messages import Message
 
 ROOT = Path(__file__).parents[2]
-OURS = tuple(str(ROOT / part) for part in ("engine", "server"))
+OURS = tuple(str(ROOT / part) for part in ("engine", "server", "wire"))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def cost() -> Cost:
     assert not tally.errors
     assert tally.delivered > 200 and tally.verdicts
     return Cost(
-        encoded=seen["protocol.py write"] / tally.delivered,
+        encoded=seen["codec.py write"] / tally.delivered,
         written=seen["in_memory.py write"] / tally.delivered,
         kept=seen["test_host.py keep"] / tally.delivered,
         tasks=seen["base_events.py create_task"] / tally.delivered,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import redis
 
-from server import doctor
-from server.doctor import Finding, findings, in_words, look_at_store
-from server.ports import Clock
+from server.base.ports import Clock
+from server.base.settings import Settings, read_settings
+from server.ops import doctor
+from server.ops.doctor import Finding, findings, in_words, look_at_store
 from server.serve import RealClock, listen
-from server.settings import Settings, read_settings
 from server.store.embedded import NoServerBinary
 from tests.support import serving
 from tests.support.serving import Served, served

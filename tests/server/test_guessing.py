@@ -5,8 +5,8 @@ from collections import Counter
 
 import httpx
 
-from server.app import build_app
-from server.settings import Settings
+from server.base.settings import Settings
+from server.web.app import build_app
 from tests.server.web import Web
 
 MISSES = 5

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from server.app import SECURITY_HEADERS, build_app
-from server.settings import Settings
+from server.base.settings import Settings
+from server.web.app import SECURITY_HEADERS, build_app
 from tests.server.web import Web
 from tests.server.world import S
 
@@ -75,7 +75,7 @@ def test_no_script_but_our_own() -> None:
 async def test_a_part_of_the_page_is_packed_once_for_all_who_take_it_packed(
     web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.page.PAGE", tmp_path)
+    monkeypatch.setattr("server.web.page.PAGE", tmp_path)
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets" / "index-1.js").write_text("slap();" * 1_000)
     packed: list[bytes] = []
@@ -84,7 +84,7 @@ async def test_a_part_of_the_page_is_packed_once_for_all_who_take_it_packed(
         packed.append(plain)
         return gzip.compress(plain)
 
-    monkeypatch.setattr("server.page.gzip", SimpleNamespace(compress=pack))
+    monkeypatch.setattr("server.web.page.gzip", SimpleNamespace(compress=pack))
     async with web.browser() as browser:
         for accepted, encoding in (("gzip", "gzip"), ("identity", None), ("br, gzip", "gzip"), ("gzip", "gzip")):
             answer = await browser.get("/assets/index-1.js", headers={"accept-encoding": accepted})

@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 from engine.cards import Chance
-from server import meters
-from server.host import Host, ServerFull, new_code
-from server.mail import ConnId
-from server.mailbox import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Mailbox
-from server.protocol import (
-    CODE_LENGTH,
-    CODE_SYMBOLS,
+from server.base import meters
+from server.hosting.host import Host, ServerFull, new_code
+from server.hosting.mailbox import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Mailbox
+from server.store.port import BadRecord, Fenced, StoreDown
+from server.table.mail import ConnId
+from server.table.records import Change, Opened, TableRecord
+from tests.server.world import MS, FakeLuck, S
+from wire.codec import read_from_server
+from wire.codes import CODE_LENGTH, CODE_SYMBOLS
+from wire.messages import (
     Closing,
     DoSlap,
     DoTurn,
@@ -37,16 +40,13 @@ from server.protocol import (
     Synced,
     Update,
     Welcome,
-    read_from_server,
 )
-from server.store.port import BadRecord, Change, Fenced, Opened, StoreDown, TableRecord
-from tests.server.world import MS, FakeLuck, S
 
 
 @pytest.fixture(autouse=True)
 def no_table_is_one_of_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that has only a few tables is never full; these tests have no more."""
-    monkeypatch.setattr("server.host.A_FEW_TABLES", 0)
+    monkeypatch.setattr("server.hosting.host.A_FEW_TABLES", 0)
 
 
 # --- a world in which waiting takes no time ----------------------------------------------------------------------

@@ -7,10 +7,10 @@ from engine.cards import Chance, deck_text, full_deck
 from engine.game import Seat, Turn
 from engine.rules import GameName, Rules
 from engine.table import deal
-from server.journal import BadEntry, Dealt, Moved, read_entry, replay, write_entry
-from server.protocol import EndGame, Kind, SeatId, Stage
-from server.store.port import Computer, SeatRecord
+from server.table.journal import BadEntry, Dealt, Moved, read_entry, replay, write_entry
+from server.table.records import Computer, SeatRecord
 from tests.server.world import Table
+from wire.messages import EndGame, Kind, SeatId, Stage
 
 S = 1_000_000
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.game import Seat
-from server.judge import (
+from server.judge.judge import (
     BUSY_US,
     CALL_AFTER_US,
     CREDIT_CAP_US,
@@ -30,9 +30,9 @@ from server.judge import (
     watermark_us,
     weigh,
 )
-from server.path import LOWEST_OF_US, Path
-from server.protocol import Hand
-from server.watch import Watch
+from server.judge.path import LOWEST_OF_US, Path
+from server.judge.watch import Watch
+from wire.messages import Hand
 
 MS = 1_000
 SHOWN_US = 5_000 * MS

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from server.keys import hash_of
+from server.base.keys import hash_of
 from server.store.board import PAGE_ROWS
-from server.store.port import Change, Played, Result, TableRecord
 from server.store.redis import RedisStore
+from server.table.records import Change, Played, Result, TableRecord
 from tests.server.web import Web
 from tests.server.world import CODE, Table
 from tests.support.serving import redis, served, wait_for

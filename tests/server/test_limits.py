@@ -2,8 +2,8 @@
 
 import pytest
 
-from server import limits
-from server.limits import AddressBuckets, Bucket, Count, Guesses, household
+from server.net import limits
+from server.net.limits import AddressBuckets, Bucket, Count, Guesses, household
 from server.store.port import StoreDown
 
 S = 1_000_000

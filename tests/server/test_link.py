@@ -13,10 +13,11 @@ from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
-from server import meters
-from server.link import CLOSE_GRACE_S, MOST_PINGS, SCOPE_KEY, LinkProtocol, frame_of, link_protocol, payload_of
-from server.protocol import MAX_FRAME_BYTES
+from server.base import meters
+from server.net.link import CLOSE_GRACE_S, MOST_PINGS, SCOPE_KEY, LinkProtocol, link_protocol
 from tests.server.world import FakeLuck
+from wire.frames import frame_of, payload_of
+from wire.messages import MAX_FRAME_BYTES
 
 OUTBOX_BYTES = 10_000
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.names import COMPUTER_FACE, COMPUTER_NAMES, NAME_LENGTH, BadName, clean, clean_face, plain_name
-from server.protocol import MAX_SEATS
+from server.table.names import COMPUTER_FACE, COMPUTER_NAMES, NAME_LENGTH, BadName, clean, clean_face, plain_name
+from wire.messages import MAX_SEATS
 
 MARK = "\u0301"
 always_the_same = settings(derandomize=True, database=None, deadline=None)

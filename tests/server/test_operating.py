@@ -10,18 +10,18 @@ from pathlib import Path
 import httpx
 
 from engine.rules import Rules
-from server import meters
-from server.app import build_app
-from server.cluster import Node
-from server.logs import JsonLines
-from server.meters import Durations
-from server.protocol import SetHandicap, SetRules, Shown, Stage, Why
-from server.settings import Settings
+from server.base import meters
+from server.base.logs import JsonLines
+from server.base.meters import Durations
+from server.base.settings import Settings
+from server.hosting.cluster import Node
 from server.store.redis import RedisStore
+from server.web.app import build_app
 from tests.server.web import Web
 from tests.server.world import Table
 from tests.support.company import company, raw
 from tests.support.serving import Served, served, wait_for
+from wire.messages import SetHandicap, SetRules, Shown, Stage, Why
 
 FAMILY = re.compile(
     r"# HELP (slapjack_[a-z_]+) [^\n]+\n# TYPE \1 (counter|gauge|histogram)\n(?:\1[a-z_]*(?:\{[^}\n]*\})? [-+.e\d]+\n)+"

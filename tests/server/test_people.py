@@ -9,18 +9,20 @@ import pytest
 from starlette.requests import Request
 
 from engine.rules import GameName
-from server.figures import By, Span
-from server.forgetting import forget
-from server.host import taken_up
-from server.http import Denied, read_body
-from server.journal import replay
-from server.keys import hash_of
-from server.people import Introduction, read_recovery_code
-from server.protocol import CODE_SYMBOLS, Quit
+from server.base.keys import hash_of
+from server.hosting.forgetting import forget
+from server.hosting.host import taken_up
+from server.net.http import Denied, read_body
 from server.store.people import LINK_S
-from server.store.port import Change, Played, Result, Score, StoreDown, TableRecord, Tournament
+from server.store.port import StoreDown
+from server.table.journal import replay
+from server.table.records import Change, Played, Result, Score, TableRecord, Tournament
+from server.web.people import Introduction, read_recovery_code
 from tests.server.web import Web
 from tests.server.world import CODE, S, Table
+from wire.codes import CODE_SYMBOLS
+from wire.figures import By, Span
+from wire.messages import Quit
 
 
 async def meet(browser: httpx.AsyncClient, **said: str) -> dict[str, Any]:

@@ -8,8 +8,10 @@ import pytest
 from engine.cards import deck_text
 from engine.game import Seat, Side
 from engine.rules import GameName, JudgeOf, Penalty, Rules
-from server.mail import Said, Tell
-from server.protocol import (
+from server.table.mail import Said, Tell
+from server.table.room import SEND_MARGIN_US
+from tests.server.world import MS, Phone, Table, a_deck
+from wire.messages import (
     AddComputer,
     AllSaid,
     AnyHand,
@@ -28,8 +30,6 @@ from server.protocol import (
     Stage,
     Update,
 )
-from server.room import SEND_MARGIN_US
-from tests.server.world import MS, Phone, Table, a_deck
 
 CALM = Rules(calm=True)
 CALL = Rules(call=True)

@@ -7,9 +7,11 @@ import pytest
 
 from engine.game import CardTurned, Seat
 from engine.rules import PRESETS, GameName, Rules
-from server.mail import Keep, Said, Stalled, Tell, Woken
-from server.path import Path
-from server.protocol import (
+from server.judge.path import Path
+from server.table.mail import Keep, Said, Stalled, Tell, Woken
+from server.table.records import Computer, Score, SeatRecord, TableRecord
+from tests.server.world import CODE, MS, Phone, S, Table, a_deck, chance_of
+from wire.messages import (
     MAX_SEATS,
     AddComputer,
     Claim,
@@ -49,8 +51,6 @@ from server.protocol import (
     Welcome,
     Why,
 )
-from server.store.port import Computer, Score, SeatRecord, TableRecord
-from tests.server.world import CODE, MS, Phone, S, Table, a_deck, chance_of
 
 HOSTS_ONLY: list[FromPhone] = [
     Start(),

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from server.settings import BadSetting, Settings, default_data_folder, read_settings
+from server.base.settings import BadSetting, Settings, default_data_folder, read_settings
 from tests.support.serving import ROOT
 
 

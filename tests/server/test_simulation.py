@@ -15,7 +15,8 @@ from engine.game import Seat, Side, Wait
 from engine.rules import PRESETS, GameName, JudgeOf, Penalty, Rules, WonPile
 from engine.slapjack import Slapjack
 from engine.war import War
-from server.protocol import (
+from tests.server.world import Phone, Table
+from wire.messages import (
     MAX_SEATS,
     AddComputer,
     AllSaid,
@@ -44,7 +45,6 @@ from server.protocol import (
     Start,
     Sync,
 )
-from tests.server.world import Phone, Table
 
 TABLES = 160
 GROUPS = 8

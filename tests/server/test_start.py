@@ -18,9 +18,9 @@ import pytest
 import redis
 import websockets
 
-from server.lan import invite_origin, lan_address
 from server.serve import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, listen
 from server.store.embedded import EmbeddedStore
+from server.web.lan import invite_origin, lan_address
 from tests.contracts.servers import RedisServer
 from tests.support import serving
 from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, wait_for

@@ -2,10 +2,10 @@
 
 import pytest
 
-from server.mail import Woken
-from server.protocol import Shown
-from server.strain import EASY, FULL, HARD, LATE_US, LOOKS, MOST_SELDOM, Strain
+from server.table.mail import Woken
+from server.table.strain import EASY, FULL, HARD, LATE_US, LOOKS, MOST_SELDOM, Strain
 from tests.server.world import MS, Table
+from wire.messages import Shown
 
 NAMES = ("Ann", "Ben", "Cleo", "Dan")
 

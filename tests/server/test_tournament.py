@@ -3,12 +3,12 @@
 import pytest
 
 from engine.rules import GameName, Rules
-from server.mail import Forgotten
-from server.protocol import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
-from server.room import Room
-from server.scores import SCORES, ScoreBook
-from server.store.port import Score
+from server.table.mail import Forgotten
+from server.table.records import Score
+from server.table.room import Room
+from server.table.scores import SCORES, ScoreBook
 from tests.server.world import Table
+from wire.messages import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
 
 TIE = "5H"
 """A game that the host ends after one card is lost by whoever turned it."""

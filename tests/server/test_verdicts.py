@@ -8,10 +8,10 @@ import pytest
 
 from engine.game import Seat
 from engine.rules import JudgeOf, Rules
-from server.journal import AnyEntry, Dealt, Judged, Moved, read_entry, write_entry
-from server.protocol import AddComputer, Hand, Point, Verdict
-from server.verdicts import findings
+from server.table.journal import AnyEntry, Dealt, Judged, Moved, read_entry, write_entry
+from server.table.verdicts import findings
 from tests.server.world import Table
+from wire.messages import AddComputer, Hand, Point, Verdict
 
 
 def contested() -> list[bytes]:

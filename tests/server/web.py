@@ -6,10 +6,10 @@ from pathlib import Path
 import httpx
 from redis.asyncio import Redis
 
-from server.app import build_app
-from server.settings import Settings
-from server.store.port import Opened
+from server.base.settings import Settings
 from server.store.redis import RedisStore
+from server.table.records import Opened
+from server.web.app import build_app
 from tests.server.world import FakeLuck, S
 
 

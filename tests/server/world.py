@@ -35,9 +35,13 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import Rules
-from server.host import taken_up
-from server.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
-from server.protocol import (
+from server.hosting.host import taken_up
+from server.table.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
+from server.table.records import Change, Result, TableRecord
+from server.table.room import Room
+from server.table.strain import AT_EASE, Strain
+from wire.codec import read_from_server, write
+from wire.messages import (
     AllSaid,
     AnyHand,
     DoCall,
@@ -58,12 +62,7 @@ from server.protocol import (
     Update,
     Verdict,
     Welcome,
-    read_from_server,
-    write,
 )
-from server.room import Room
-from server.store.port import Change, Result, TableRecord
-from server.strain import AT_EASE, Strain
 
 MS = 1_000
 S = 1_000_000

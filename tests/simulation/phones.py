@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from clients.sdk.session import Session
 from engine.game import CardTurned, PileWon
 from engine.rules import Rules
-from server.protocol import AllSaid, DoSlap, Join, Message, Shown, Stage, Sync, Update, read_from_phone, write
 from tests.simulation.links import Blocks, Network, ways
+from wire.codec import read_from_phone, write
+from wire.messages import AllSaid, DoSlap, Join, Message, Shown, Stage, Sync, Update
 
 FRAME_US = 1_000_000 / 60
 TOUCHES_US = 8_000

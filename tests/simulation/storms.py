@@ -20,29 +20,18 @@ from engine.cards import Chance, read_deck
 from engine.game import CardTurned, Game, Step, Wait
 from engine.rules import Rules
 from engine.table import deal
-from server.host import Host
-from server.journal import Dealt, Moved, read_entry
-from server.link import payload_of
-from server.mail import ConnId
-from server.mailbox import Mailbox
-from server.protocol import (
-    AddComputer,
-    Join,
-    Message,
-    Pause,
-    React,
-    Rename,
-    SetRules,
-    Stage,
-    Start,
-    Update,
-    read_from_phone,
-    read_from_server,
-)
-from server.store.port import Change, Fenced, Opened, StoreDown, TableRecord
+from server.hosting.host import Host
+from server.hosting.mailbox import Mailbox
+from server.store.port import Fenced, StoreDown
+from server.table.journal import Dealt, Moved, read_entry
+from server.table.mail import ConnId
+from server.table.records import Change, Opened, TableRecord
 from tests.server.test_host import SkippingLoop
 from tests.server.world import FakeLuck, S
 from tests.simulation.phones import is_slap_card
+from wire.codec import read_from_phone, read_from_server
+from wire.frames import payload_of
+from wire.messages import AddComputer, Join, Message, Pause, React, Rename, SetRules, Stage, Start, Update
 
 CODE = "K7WQ2M"
 STORM_S = (6.0, 16.0)

@@ -5,11 +5,11 @@ A small run of what `make bench-fairness` measures at length. It would fail if t
 
 import pytest
 
-from server.protocol import Verdict
 from tests.simulation import report
 from tests.simulation.links import Network
 from tests.simulation.phones import HONEST, Human, Liar
 from tests.simulation.world import Player, World
+from wire.messages import Verdict
 
 MIX = ((15, 3), (40, 6), (90, 12), (220, 25))
 KEEN = Human(spread_ms=60)

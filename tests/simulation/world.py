@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 
 from engine.cards import Chance
 from engine.rules import Rules
-from server import journal
-from server.journal import read_entry
-from server.mail import ConnId, Effect, HangUp, Input, Keep, Ping, Ponged, Said, SentLate, Tell, Woken
-from server.path import Path
-from server.protocol import EndGame, SetRules, Stage, Start, Update, Verdict, read_from_phone, write
-from server.room import Room
-from server.store.port import TableRecord
+from server.judge.path import Path
+from server.table import journal
+from server.table.journal import read_entry
+from server.table.mail import ConnId, Effect, HangUp, Input, Keep, Ping, Ponged, Said, SentLate, Tell, Woken
+from server.table.records import TableRecord
+from server.table.room import Room
 from tests.simulation.links import Network
 from tests.simulation.phones import HONEST, Human, Liar, Phone, Truth
+from wire.codec import read_from_phone, write
+from wire.messages import EndGame, SetRules, Stage, Start, Update, Verdict
 
 CARDS_A_GAME = 24
 """The host ends a game after so many cards, before anybody runs out of them."""

@@ -9,7 +9,8 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from clients.sdk import Player, connect, create_table
-from server.protocol import FromServer, Join, Message, Refused, Sync, read_from_server, write
+from wire.codec import read_from_server, write
+from wire.messages import FromServer, Join, Message, Refused, Sync
 
 
 @asynccontextmanager

@@ -6,8 +6,8 @@ SIGUSR1 moves its clock forward by a minute. Production has neither.
 import os
 import signal
 
+from server.base.settings import read_settings
 from server.serve import RealClock, serve
-from server.settings import read_settings
 from tests.support.luck import StackedLuck, jacks_last
 
 MINUTE_US = 60_000_000

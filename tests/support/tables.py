@@ -6,7 +6,7 @@ from typing import Any
 from engine.cards import Card
 from engine.game import CardTurned, GameView, LandedCard, Seat, SeatView, Status, Wait
 from engine.rules import Rules
-from server.protocol import Kind, SeatId, Stage, TableSeat, TableView
+from wire.messages import Kind, SeatId, Stage, TableSeat, TableView
 
 
 def a_seat(place: int, **fields: Any) -> TableSeat:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from clients.sdk import Player, Removed, connect, create_table
-from server.protocol import Stage
 from tests.support.company import company
 from tests.support.serving import Served
+from wire.messages import Stage
 
 
 def ask(server: Served, method: str, path: str, key: str, **body: str) -> Any:

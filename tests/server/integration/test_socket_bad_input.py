@@ -26,7 +26,10 @@ from clients.sdk import (
 )
 from engine.game import Reason, Seat
 from engine.rules import Rules
-from server.protocol import (
+from tests.support.company import caught_up, company, raw, refusal, seen
+from tests.support.serving import Served, served
+from wire.codec import write
+from wire.messages import (
     MAX_FRAME_BYTES,
     MAX_SEATS,
     AddComputer,
@@ -51,10 +54,7 @@ from server.protocol import (
     Synced,
     Welcome,
     Why,
-    write,
 )
-from tests.support.company import caught_up, company, raw, refusal, seen
-from tests.support.serving import Served, served
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,11 @@ import pytest
 from clients.sdk import Lost, Player, Removed, Resumed, TakenOver, connect, create_table
 from engine.game import CardTurned, End, GameOver, PileWon, Seat, Status
 from engine.rules import Rules
-from server.protocol import (
-    CODE_LENGTH,
-    CODE_SYMBOLS,
+from tests.support.company import caught_up, company, refusal, seen
+from tests.support.luck import jacks_last
+from tests.support.serving import Served, served
+from wire.codes import CODE_LENGTH, CODE_SYMBOLS
+from wire.messages import (
     AddComputer,
     EndGame,
     Hold,
@@ -35,9 +37,6 @@ from server.protocol import (
     Update,
     Why,
 )
-from tests.support.company import caught_up, company, refusal, seen
-from tests.support.luck import jacks_last
-from tests.support.serving import Served, served
 
 QUICK = Rules(min_show_ms=300)
 SLOW_COMPUTER = AddComputer(reaction_ms=5_000, spread_ms=0)

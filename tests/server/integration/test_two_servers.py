@@ -10,9 +10,9 @@ import pytest
 import websockets
 
 from clients.sdk import Removed, connect, create_table
-from server.protocol import Closing
 from tests.support import serving
 from tests.support.serving import TIMEOUT_S, Served, served
+from wire.messages import Closing
 
 KEY = "k" * 32
 

@@ -1,4 +1,4 @@
-// Written by `python -m server.protocol_ts` from server/ and engine/. Do not edit.
+// Written by `python -m tools.protocol_ts` from wire/ and engine/. Do not edit.
 
 export const PROTOCOL = 2 as const;
 

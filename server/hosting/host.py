@@ -1,0 +1,246 @@
+"""The host of all rooms: wakes tables and lets them sleep, keeps the lease, hands over, and says when it is full.
+
+Knows mailboxes, and nothing of what is in them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from engine.game import Wait
+from engine.rules import Rules
+from server.base.ports import Clock, Luck
+from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
+from server.hosting.mailbox import Mailbox, give_up
+from server.store.port import Elsewhere, Store
+from server.table.journal import BadEntry, Replayed, replay
+from server.table.records import Opened, TableRecord
+from server.table.room import Room
+from server.table.strain import Strain
+from wire.codes import CODE_LENGTH, CODE_SYMBOLS
+
+log = logging.getLogger("slapjack.host")
+
+LOOK_US = 100_000
+"""How often the loop is looked at."""
+
+A_FEW_TABLES = 50
+"""So few tables are never too many: whatever keeps this machine busy then, it is not they."""
+
+NOTICED_S = 1.0
+"""A proxy notices within this that a server takes nobody new (deploy/haproxy.cfg)."""
+
+HAND_OVER_S = 2.5
+"""Within this the tables of a server that stops are handed over, one after the other; with what each may take, and
+phones and a store that do not answer, it ends within the ten seconds that it promises."""
+
+NEXT_S = 0.05
+"""So long at most after one comes the next: few tables do not wait for one another longer than they have to."""
+
+HEARD_S = RENEW_EVERY_US / 1e6 + 0.25
+"""Within this every server has heard what was said to all."""
+
+HEALTHY_MS = 2_000
+"""A server that renews its lease has more of it left than this; one that has less is about to lose its tables."""
+
+
+class ServerFull(Exception):
+    """As many tables are awake as this server carries."""
+
+
+class ServerStops(Exception):
+    """This server takes no table: it is about to stop, or has lost its lease."""
+
+
+class Host:
+    """The rooms of this server, by code."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        luck: Luck,
+        max_tables: int,
+        max_spectators: int,
+        node: Node | None = None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._luck = luck
+        self._max_tables = max_tables
+        self._max_spectators = max_spectators
+        self.node = node
+        """This server among others; None where it is alone."""
+        self.lease = node.lease if node is not None else Lease()
+        self.draining = False
+        """This server is about to stop, and takes no table that it has not awake."""
+        self.moved = 0
+        """How often a phone was sent to the server that has its table."""
+        self.woken = 0
+        """Tables that this server has woken."""
+        self.handed_over = 0
+        """Tables that were given up because this server was about to stop."""
+        self._strain = Strain()
+        self._look: asyncio.TimerHandle | None = None
+        self._rooms: dict[str, Mailbox] = {}
+        self._opening: dict[str, asyncio.Future[Mailbox | None]] = {}
+
+    async def create(self) -> str:
+        """Keeps a new table under a free code and gives the code; raises `ServerFull` and `StoreDown`."""
+        if self._strain.full and len(self._rooms) >= A_FEW_TABLES:
+            raise ServerFull("those who play here need all of this server")
+        await self._make_room()
+        while True:
+            code = new_code(self._luck)
+            if await self._store.create_table(TableRecord(code, Rules(), born=self._luck.draw()[:8].hex())):
+                return code
+
+    async def open(self, code: str) -> Mailbox | None:
+        """The room of that code, woken where it slept; None where there is no such table.
+
+        Raises `Elsewhere` where a living server has it, `ServerStops`, `ServerFull`, `StoreDown` and `BadRecord`.
+        """
+        room = self._rooms.get(code)
+        if room is not None:
+            return room
+        self._must_serve()
+        opening = self._opening.get(code)
+        if opening is None:
+            opening = self._opening[code] = asyncio.ensure_future(self._wake(code))
+            opening.add_done_callback(lambda _: self._opening.pop(code, None))
+        return await asyncio.shield(opening)
+
+    async def peek(self, code: str) -> TableRecord | None:
+        """What is kept of a table, without waking it; raises `StoreDown` and `BadRecord`."""
+        room = self._rooms.get(code)
+        return room.room.record() if room is not None else await self._store.load_table(code)
+
+    def forget(self, person: str) -> None:
+        """Has every table that is awake forget a person."""
+        for room in list(self._rooms.values()):
+            room.forget(person)
+
+    async def forget_everywhere(self, person: str) -> None:
+        """Has the tables of every server forget a person, each by itself; one that hears nothing is fenced off."""
+        self.forget(person)
+        if self.node is not None:
+            await self.node.tell_forgotten(person)
+            await asyncio.sleep(HEARD_S)
+
+    @property
+    def tables(self) -> int:
+        """How many tables are awake."""
+        return len(self._rooms)
+
+    def fall_silent(self) -> None:
+        """This server can no longer speak for its tables: they are anybody's."""
+        for room in list(self._rooms.values()):
+            room.fall_silent()
+
+    async def drain(self) -> None:
+        """Hands every table over, so that nobody at one has to wait for more than a moment."""
+        self.draining = True
+        alone = self.node is None
+        if not alone:
+            await asyncio.sleep(NOTICED_S)
+        rooms = list(self._rooms.values())
+        handing: list[asyncio.Task[None]] = []
+        for room in rooms:
+            handing.append(asyncio.create_task(room.hand_over()))
+            if not alone:
+                await asyncio.sleep(min(NEXT_S, HAND_OVER_S / len(rooms)))
+        await asyncio.gather(*handing)
+        self.handed_over += len(rooms)
+
+    async def close(self) -> None:
+        """Stops every room."""
+        if self._look is not None:
+            self._look.cancel()
+        keeping = [task for room in list(self._rooms.values()) if (task := room.stop()) is not None]
+        await asyncio.gather(*keeping, return_exceptions=True)
+
+    async def _wake(self, code: str) -> Mailbox | None:
+        await self._make_room()
+        owner = self.lease.owner
+        opened = await self._open_table(code, owner)
+        if opened is None:
+            return None
+        try:  # much may have happened meanwhile
+            self._must_carry_one_more()
+            self._must_serve()
+            if owner != self.lease.owner:
+                raise ServerStops("the lease under which the table was taken is over")
+        except (ServerFull, ServerStops):
+            await give_up(self._store, code, owner, opened.epoch)
+            raise
+        self.woken += 1
+        replayed = taken_up(code, opened.journal)
+        room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us(), self._strain)
+        self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._forget)
+        if self._look is None:
+            self._look_later()
+        return self._rooms[code]
+
+    async def _open_table(self, code: str, owner: str) -> Opened | None:
+        """Takes the table; waits for the end of a lease that should have been renewed by now."""
+        try:
+            return await self._store.open_table(code, owner)
+        except Elsewhere as there:
+            if there.left_ms >= HEALTHY_MS:
+                raise
+            await asyncio.sleep(there.left_ms / 1e3)
+        return await self._store.open_table(code, owner)
+
+    def _must_serve(self) -> None:
+        if self.draining or not self.lease.holds(self._clock.now_us()):
+            raise ServerStops("this server takes no table now")
+
+    def _look_later(self) -> None:
+        now_us, worked_us = self._clock.now_us(), self._clock.worked_us()
+        self._look = asyncio.get_running_loop().call_later(LOOK_US / 1e6, self._look_now, now_us, worked_us)
+
+    def _look_now(self, since_us: int, worked_us: int) -> None:
+        """Sees how hard the server works and how late it is, for as long as there is a room."""
+        took_us = self._clock.now_us() - since_us
+        self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
+        self._look = None
+        if self._rooms:
+            self._look_later()
+
+    async def _make_room(self) -> None:
+        """Lets a table that nobody is at go to sleep, so that there is place for another."""
+        idle = [room for room in self._rooms.values() if room.idle()]
+        for room in idle:
+            room.stop()  # all before anything is waited for, or somebody might come to one that is about to stop
+        await asyncio.gather(*(room.release() for room in idle))
+        self._must_carry_one_more()
+
+    def _must_carry_one_more(self) -> None:
+        if len(self._rooms) >= self._max_tables:
+            raise ServerFull(f"this server carries {self._max_tables} tables")
+
+    def _forget(self, mailbox: Mailbox) -> None:
+        if self._rooms.get(mailbox.room.code) is mailbox:
+            del self._rooms[mailbox.room.code]
+
+
+def taken_up(code: str, journal: Sequence[bytes]) -> Replayed | None:
+    """The game that was going on, if any; says in the log which entry is bad, and goes on from the last good one."""
+    try:
+        replayed = replay(journal)
+    except BadEntry as bad:
+        log.error("table %s: its last deal cannot be read, so its game is lost: %s", code, bad)
+        return None
+    if replayed is not None and replayed.bad:
+        log.error("table %s: %s; the game goes on from before it", code, replayed.bad)
+    return replayed if replayed is not None and replayed.game.due().wait is not Wait.OVER else None
+
+
+def new_code(luck: Luck) -> str:
+    """Six symbols without look-alikes, every code as likely as another."""
+    number = int.from_bytes(luck.draw())
+    symbols = []
+    for _ in range(CODE_LENGTH):
+        number, symbol = divmod(number, len(CODE_SYMBOLS))
+        symbols.append(CODE_SYMBOLS[symbol])
+    return "".join(symbols)

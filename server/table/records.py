@@ -1,0 +1,117 @@
+"""What is kept of a table: its people and scores, a finished game, and one change of all that. Knows no store."""
+
+import msgspec
+
+from engine.rules import Rules
+from engine.value import Value
+from wire.messages import Kind, SeatId
+
+RECORD_VERSION = 1
+
+
+class Computer(Value):
+    """How a computer player plays (R31)."""
+
+    reaction_ms: int = 600
+    spread_ms: int = 120
+    slip_percent: int = 0
+
+
+class SeatRecord(Value):
+    """A seat as it is kept. `key_hash` is the hex SHA-256 of its owner's secret, empty for a computer player."""
+
+    id: SeatId
+    name: str
+    face: str
+    kind: Kind
+    key_hash: str = ""
+    handicap_ms: int = 0
+    computer: Computer | None = None
+
+
+class Score(Value):
+    """What somebody has won at a table, and the name they had at their last game there."""
+
+    name: str
+    face: str
+    wins: int = 0
+    games: int = 0
+
+
+class Tournament(Value):
+    """A tournament that has ended: its scores, kept as at the table, and how many games it took (R29)."""
+
+    games: int
+    scores: dict[str, Score]
+
+
+class TableRecord(Value):
+    """All that outlives a server: who sits at a table, under which rules, and the win scores (R28).
+
+    `scores` are kept by `key_hash` for people and by seat id for computer players. `first_to` wins make a champion
+    (R29), 0 is open-ended; `archive` has the last tournaments that ended. `born` tells tables apart that had the same
+    code one after another. `ranked` is off where the table does not want its games on the leaderboard (R30).
+    """
+
+    code: str
+    rules: Rules
+    seats: tuple[SeatRecord, ...] = ()
+    scores: dict[str, Score] = msgspec.field(default_factory=dict)
+    games: int = 0
+    host: SeatId | None = None
+    dealer: SeatId | None = None
+    locked: bool = False
+    first_to: int = 0
+    ranked: bool = True
+    archive: tuple[Tournament, ...] = ()
+    born: str = ""
+    version: int = RECORD_VERSION
+
+
+class Played(Value):
+    """One person's part in a finished game; `reactions_us` are the accepted ones of their hands, in microseconds."""
+
+    person: str
+    name: str
+    face: str
+    won: bool
+    reactions_us: tuple[int, ...] = ()
+
+    def sums(self) -> dict[str, float]:
+        """What is added up over all of a person's games, by the names that figures are made of (`Figure.of`, `per`)."""
+        return {"games": 1, "wins": int(self.won)}
+
+
+class Result(Value):
+    """A finished game, to be counted exactly once under its `id`.
+
+    `ranked` is False where it counts in the table's score alone (R30); then only wins and games of the table are kept.
+    """
+
+    id: str
+    code: str
+    game: str
+    people: tuple[Played, ...]
+    ranked: bool
+
+
+class Change(Value):
+    """What a room wants kept in one go, or not at all: its record, entries of its journal, a result to be counted.
+
+    `entries` are opaque here. `deals` says that the first of them begins a new game: what was kept of the one before
+    is no longer needed to go on. `clears` takes the journal of all games before this change away.
+    """
+
+    record: TableRecord | None = None
+    entries: tuple[bytes, ...] = ()
+    deals: bool = False
+    result: Result | None = None
+    clears: bool = False
+
+
+class Opened(Value):
+    """A table as it is taken over: its record, the journal from the last deal on, and the epoch to write under."""
+
+    record: TableRecord
+    journal: tuple[bytes, ...]
+    epoch: int

@@ -1,0 +1,108 @@
+"""The win scores of a table: standings, tournaments to so many wins, and those that have ended (R28, R29).
+
+And what the leaderboard is told of a game (R30).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from engine.cards import full_deck
+from engine.game import End, GameView
+from server.table.chair import Chair
+from server.table.records import Played, Result, Score, TableRecord, Tournament
+from wire.messages import Standing
+
+STANDINGS = 20
+ARCHIVE = 20
+"""How many people the standings name, and how many ended tournaments a table remembers."""
+SCORES = 500
+"""How many people a table keeps the scores of: whoever has played least goes first, so that nobody can fill it."""
+
+
+@dataclass
+class ScoreBook:
+    """Scores by `Chair.score_key`; `first_to` wins make a champion, 0 is open-ended."""
+
+    scores: dict[str, Score]
+    first_to: int
+    archive: tuple[Tournament, ...]
+
+    @classmethod
+    def of(cls, record: TableRecord) -> Self:
+        """The book as it was kept."""
+        return cls(dict(record.scores), record.first_to, record.archive)
+
+    def wins(self, key: str) -> int:
+        """How often somebody has won in this tournament."""
+        return self.scores[key].wins if key in self.scores else 0
+
+    def count(self, played: Iterable[Chair], winners: Sequence[Chair]) -> None:
+        """Counts a game, and a win for each of those who won or shared it."""
+        for chair in played:
+            before = self.scores.get(chair.score_key, Score("", ""))
+            wins = before.wins + (chair in winners)
+            self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
+        while len(self.scores) > SCORES:
+            del self.scores[min(self.scores, key=lambda key: (self.scores[key].wins, self.scores[key].games))]
+
+    @property
+    def champions(self) -> frozenset[str]:
+        """Who has won the tournament; it lasts until the next begins, whoever sleeps or restarts meanwhile (R29)."""
+        if not self.first_to:
+            return frozenset()
+        return frozenset(key for key, score in self.scores.items() if score.wins >= self.first_to)
+
+    def begin(self) -> None:
+        """Where somebody has become champion, puts the scores into the archive and begins again at nothing (R29)."""
+        if self.champions:
+            ended = Tournament(max(score.games for score in self.scores.values()), self.scores)
+            self.archive = (*self.archive, ended)[-ARCHIVE:]
+            self.scores = {}
+
+    def hand_over(self, key: str, to: str) -> None:
+        """One person has been counted under two keys: `to` has won what either has."""
+        if (was := self.scores.pop(key, None)) is not None:
+            own = self.scores.get(to, Score("", ""))
+            self.scores[to] = Score(was.name, was.face, was.wins + own.wins, was.games + own.games)
+
+    def knows(self, person: str) -> bool:
+        """Whether there is anything of somebody, in the ended tournaments too."""
+        return person in self.scores or any(person in ended.scores for ended in self.archive)
+
+    def forget(self, person: str) -> None:
+        """Takes somebody out, of the ended tournaments too."""
+        self.scores.pop(person, None)
+        self.archive = tuple(
+            Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})
+            for ended in self.archive
+        )
+
+    def standings(self, chairs: Iterable[Chair]) -> tuple[Standing, ...]:
+        """The best, with the seats of those who are here."""
+        seats = {chair.score_key: chair.id for chair in chairs}
+        ranked = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games, item[1].name))
+        return tuple(
+            Standing(score.name, score.face, score.wins, score.games, seats.get(key))
+            for key, score in ranked[:STANDINGS]
+        )
+
+
+def result_of(
+    number: str, code: str, over: GameView, played: Sequence[Chair], winners: Sequence[Chair], *, ranked: bool
+) -> Result:
+    """A finished game, to be counted on the leaderboard under `number` if it is `ranked` (R30).
+
+    Not there, however, where one person played alone, or the host ended it before a deck's worth of cards was turned.
+    """
+    people = [chair for chair in played if chair.computer is None]
+    cut_short = over.end is End.HOST and over.turned < len(full_deck())
+    return Result(
+        id=number,
+        code=code,
+        game=over.game,
+        people=tuple(
+            Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
+        ),
+        ranked=ranked and len(people) > 1 and not cut_short,
+    )

@@ -1,0 +1,194 @@
+"""The web application: the page, the few HTTP questions beside it, and the socket."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.base.ports import Clock, Luck
+from server.base.settings import Settings
+from server.hosting.cluster import Node
+from server.hosting.host import Host, ServerFull
+from server.hosting.mailbox import STORE_AWAY
+from server.net.connection import Door
+from server.net.http import Denied, Gate, address, told
+from server.net.limits import AddressBuckets, Bucket
+from server.store.port import BadRecord, StoreDown
+from server.store.redis import RedisStore
+from server.web import leaderboard, page, people
+from server.web.lan import invite_origin
+from server.web.metrics import CONTENT_TYPE, metrics
+from wire.codes import read_code
+from wire.messages import Kind
+
+log = logging.getLogger("slapjack.app")
+
+SECURITY_HEADERS = {
+    b"content-security-policy": (
+        b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        b"media-src 'self' data: blob:; font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; "
+        b"worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"permissions-policy": b"camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+}
+ENCRYPTED_ONLY = (b"strict-transport-security", b"max-age=31536000")
+"""Where people reach the server by https they are never to come without (RFC 6797)."""
+
+
+def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, node: Node | None = None) -> Starlette:
+    """The application over a store that is already open, and which stays open when the application ends.
+
+    `state.host` of it is its host; `node` is this server among others, whose lease is for the caller to take and renew.
+    """
+    host = Host(store, clock, luck, settings.max_tables, settings.max_spectators, node)
+    door = Door(host, store, clock, settings)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await host.close()
+
+    for_all = [
+        *_questions(host, door, clock, settings),
+        *people.Questions(store, host, clock, luck, settings).routes(),
+        *leaderboard.routes(store, clock, settings),
+        WebSocketRoute("/ws/{code}", door.answer),
+        *page.routes(settings),
+    ]
+    app = Starlette(
+        routes=[
+            *_operating(host, store, clock),
+            # A proxy takes a request to the server that is named; here it is as if no server had been.
+            Mount("/n/{node}", routes=for_all),
+            *for_all,
+        ],
+        middleware=[
+            Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:")),
+            Middleware(NotTooOften, clock=clock, settings=settings),
+        ],
+        exception_handlers={Denied: _denied, StoreDown: _store_down, BadRecord: _bad_record},
+        lifespan=lifespan,
+    )
+    app.state.host = host
+    return app
+
+
+def _questions(host: Host, door: Door, clock: Clock, settings: Settings) -> list[Route]:
+    gate = Gate(clock, settings, settings.tables_per_minute)
+    new_tables = Bucket(settings.tables_per_s, 60 * settings.tables_per_s)
+
+    async def create(request: Request) -> Response:
+        """`POST /api/tables`: a new table. 201 with its code; 403, 429, 503."""
+        gate.let_in(request)
+        if not new_tables.take(clock.now_us()):
+            raise Denied(429, "too_many", "too many tables are opened now: try again in a moment")
+        try:
+            return told({"code": await host.create()}, 201)
+        except ServerFull:
+            raise Denied(503, "server_full", "this server is full: try again later") from None
+
+    async def show(request: Request) -> Response:
+        """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not; 429."""
+        code = read_code(request.path_params["code"])
+        table = await door.look_for(request, code, address(request))
+        if table is None:
+            raise Denied(404, "no_such_table", "there is no table with this code")
+        seated = sum(seat.kind is Kind.PERSON for seat in table.seats)
+        return told({"code": table.code, "people": seated, "seats": len(table.seats), "games": table.games})
+
+    async def invite(request: Request) -> Response:
+        """`GET /api/invite`: the origin under which other phones reach this server."""
+        asked_at = request.headers.get("host", "")
+        return told({"origin": invite_origin(asked_at, request.url.scheme, settings.public_url)})
+
+    async def healthz(_: Request) -> Response:
+        """`GET /healthz`: it serves."""
+        return told({"status": "ok", "tables": host.tables})
+
+    return [
+        Route("/api/tables", create, methods=["POST"]),
+        Route("/api/tables/{code}", show),
+        Route("/api/invite", invite),
+        Route("/healthz", healthz),
+    ]
+
+
+def _operating(host: Host, store: RedisStore, clock: Clock) -> list[Route]:
+    async def readyz(_: Request) -> Response:
+        """`GET /readyz`: 200 while people may be sent here; 503 while it drains, has no lease or its store is away."""
+        if host.draining or not host.lease.holds(clock.now_us()):
+            return Denied(503, "not_now", "this server takes nobody now").answer()
+        try:
+            await store.ping()
+        except StoreDown as down:  # which is in the log by those who need it
+            return Denied(503, "store_down", str(down)).answer()
+        return told({"status": "ready"})
+
+    async def show_metrics(_: Request) -> Response:
+        """`GET /metrics`: what has been counted."""
+        return Response(metrics(host, clock), headers={"content-type": CONTENT_TYPE, "cache-control": "no-store"})
+
+    return [Route("/readyz", readyz), Route("/metrics", show_metrics)]
+
+
+async def _denied(_: Request, wrong: Exception) -> Response:
+    assert isinstance(wrong, Denied)
+    return wrong.answer()
+
+
+async def _store_down(_: Request, down: Exception) -> Response:
+    log.warning("the store does not answer: %s", down)
+    return Denied(503, "store_down", STORE_AWAY).answer()
+
+
+async def _bad_record(_: Request, bad: Exception) -> Response:
+    log.error("what is kept cannot be read: %s", bad)
+    return Denied(500, "bad_record", "what was kept of this cannot be read").answer()
+
+
+class SecurityHeaders:
+    """Puts the content policy and its companions on every answer."""
+
+    def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
+        self._app = app
+        self._headers = [*SECURITY_HEADERS.items(), *([ENCRYPTED_ONLY] if encrypted else [])]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes everything through; adds headers to the start of an HTTP answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self._headers]
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class NotTooOften:
+    """Answers no household more often than it can have cause to ask. Sockets are counted at the door."""
+
+    def __init__(self, app: ASGIApp, *, clock: Clock, settings: Settings) -> None:
+        self._app = app
+        self._clock = clock
+        self._requests = AddressBuckets(settings.requests_per_s, settings.request_burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes everything through, or says that it is too much."""
+        where = scope["client"][0] if scope.get("client") else ""
+        app = self._app
+        if scope["type"] == "http" and not self._requests.of(where).take(self._clock.now_us()):
+            app = Denied(429, "too_many", "too much is asked from here: wait a minute").answer()
+        await app(scope, receive, send)
