@@ -21,7 +21,7 @@ from clients.sdk import (
     WrongVersion,
 )
 from engine.game import Reason
-from wire.messages import Why
+from wire.messages import RejectReason
 
 MARKS = ("Mn", "Me", "Mc")
 
@@ -48,26 +48,26 @@ def counted(number: int, what: str) -> str:
 
 
 REFUSALS: Mapping[str, str] = {
-    Why.NOT_SEATED: "You are watching. Take a seat to play.",
-    Why.NOT_HOST: "Only the host can do that.",
-    Why.NOT_PLAYING: "No game is running.",
-    Why.ALREADY_PLAYING: "A game is running already.",
-    Why.ALREADY_JOINED: "You are at the table already.",
-    Why.ALREADY_SEATED: "You have a seat already.",
-    Why.JOIN_FIRST: "The table does not know you yet.",
-    Why.OTHER_GAME: "That was the game before.",
-    Why.TOO_LATE: "The dealer had decided already. No harm done.",
-    Why.TOO_FEW: "More seats are needed.",
-    Why.TOO_MANY: "This game is for fewer seats.",
-    Why.TABLE_FULL: "Every seat is taken.",
-    Why.TABLE_LOCKED: "The host has locked this table to newcomers.",
-    Why.NO_SUCH_SEAT: "That seat is gone.",
-    Why.BAD_NAME: "Please pick another name: at least one letter, at most 20, and no < or >.",
-    Why.BAD_RULES: "These rules do not go together.",
-    Why.PAUSED: "The table stood still: that did not count.",
-    Why.NO_QUESTION: "That has been decided already.",
-    Why.TOO_SOON: "One emoji at a time.",
-    Why.REACTIONS_OFF: "Emoji are off at this table.",
+    RejectReason.NOT_SEATED: "You are watching. Take a seat to play.",
+    RejectReason.NOT_HOST: "Only the host can do that.",
+    RejectReason.NOT_PLAYING: "No game is running.",
+    RejectReason.ALREADY_PLAYING: "A game is running already.",
+    RejectReason.ALREADY_JOINED: "You are at the table already.",
+    RejectReason.ALREADY_SEATED: "You have a seat already.",
+    RejectReason.JOIN_FIRST: "The table does not know you yet.",
+    RejectReason.OTHER_GAME: "That was the game before.",
+    RejectReason.TOO_LATE: "The dealer had decided already. No harm done.",
+    RejectReason.TOO_FEW: "More seats are needed.",
+    RejectReason.TOO_MANY: "This game is for fewer seats.",
+    RejectReason.TABLE_FULL: "Every seat is taken.",
+    RejectReason.TABLE_LOCKED: "The host has locked this table to newcomers.",
+    RejectReason.NO_SUCH_SEAT: "That seat is gone.",
+    RejectReason.BAD_NAME: "Please pick another name: at least one letter, at most 20, and no < or >.",
+    RejectReason.BAD_RULES: "These rules do not go together.",
+    RejectReason.PAUSED: "The table stood still: that did not count.",
+    RejectReason.NO_QUESTION: "That has been decided already.",
+    RejectReason.TOO_SOON: "One emoji at a time.",
+    RejectReason.REACTIONS_OFF: "Emoji are off at this table.",
     Reason.GAME_OVER: "The game is over.",
     Reason.NOT_YOUR_TURN: "It is not your turn.",
     Reason.OTHER_TURN: "That turn has passed.",
@@ -98,9 +98,9 @@ def why_not(error: NotAtTable) -> str:
     match error:
         case NoSuchTable():
             return "there is no table with this code: check it, or ask for it again"
-        case JoinRefused(reason=Why.TABLE_FULL):
+        case JoinRefused(reason=RejectReason.TABLE_FULL):
             return "the table is full: watch it with --watch, or wait until somebody leaves"
-        case JoinRefused(reason=Why.TABLE_LOCKED):
+        case JoinRefused(reason=RejectReason.TABLE_LOCKED):
             return "the host has locked this table to newcomers: ask them to open it"
         case JoinRefused():
             return refusal(error.reason).rstrip(".")

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import NewType, TypeVar
 
 Card = NewType("Card", str)
-Chance = NewType("Chance", bytes)
+Entropy = NewType("Entropy", bytes)
 """32 bytes drawn uniformly: all the luck that one `step` may need."""
 
 RANKS = "A23456789TJQK"
 SUITS = "SHDC"
-CHANCE_BYTES = 32
+ENTROPY_BYTES = 32
 
 T = TypeVar("T")
 
@@ -26,16 +26,16 @@ def full_deck() -> tuple[Card, ...]:
     return tuple(Card(rank + suit) for suit in SUITS for rank in RANKS)
 
 
-def shuffled(cards: Iterable[T], chance: Chance) -> tuple[T, ...]:
+def shuffled(cards: Iterable[T], entropy: Entropy) -> tuple[T, ...]:
     """The cards in an order that depends on `chance` alone.
 
     Fisher and Yates, fed from the digits of one 256-bit number in a mixed radix. 52! is below 2^226, so no order
     of a deck is likelier than another by more than one part in 2^30.
     """
     order = list(cards)
-    luck = int.from_bytes(chance)
+    random_source = int.from_bytes(entropy)
     for last in range(len(order) - 1, 0, -1):
-        luck, pick = divmod(luck, last + 1)
+        random_source, pick = divmod(random_source, last + 1)
         order[last], order[pick] = order[pick], order[last]
     return tuple(order)
 

@@ -6,7 +6,7 @@ The room plays through this page alone and never asks which game it runs. Number
 from enum import StrEnum
 from typing import NewType, Protocol
 
-from engine.cards import Card, Chance
+from engine.cards import Card, Entropy
 from engine.value import Value
 
 Seat = NewType("Seat", int)
@@ -276,7 +276,7 @@ class Due(Value):
     answers: tuple[Seat, ...]
 
 
-class Mark(StrEnum):
+class SlapKind(StrEnum):
     """What a hand would be, were it let stand: the room asks before it bothers the judge."""
 
     CONTEST = "contest"
@@ -323,13 +323,13 @@ class GameView(Value):
 class Game(Protocol):
     """A game in progress: a value. Each method is pure; the same arguments give the same bytes."""
 
-    def step(self, move: AnyMove, chance: Chance) -> Step | Refusal:
+    def step(self, move: AnyMove, entropy: Entropy) -> Step | Refusal:
         """The game after the move, or why the move does not stand. Total: it never raises."""
 
     def due(self) -> Due:
         """What may happen next."""
 
-    def weigh(self, slap: Slap) -> Mark | Refusal:
+    def weigh(self, slap: Slap) -> SlapKind | Refusal:
         """Whether a hand joins the contest for a slap card, is a wrong slap, or is no slap at all (R7)."""
 
     def view(self) -> GameView:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from engine.cards import Card, Chance, shuffled
+from engine.cards import Card, Entropy, shuffled
 from engine.game import (
     AnyEvent,
     AnyMove,
@@ -25,7 +25,6 @@ from engine.game import (
     LandedCard,
     Leave,
     LetPass,
-    Mark,
     PileShared,
     PileTakenBack,
     PileWon,
@@ -37,6 +36,7 @@ from engine.game import (
     SeatWaiting,
     Side,
     Slap,
+    SlapKind,
     Status,
     Step,
     TimeUp,
@@ -114,7 +114,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
             answers=self._answers() if wait is Wait.ANSWERS else (),
         )
 
-    def weigh(self, slap: Slap) -> Mark | Refusal:
+    def weigh(self, slap: Slap) -> SlapKind | Refusal:
         """Whether a hand joins the contest, is a wrong slap, or is no slap at all (R7).
 
         The call is not looked at: it may still come (R13).
@@ -136,8 +136,8 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         if self.rules.other_hand and card.seat == slap.seat and card.side is slap.side is not Side.NONE:
             return Refusal(Reason.SAME_HAND, "R15")
         if card.slap:
-            return Mark.CONTEST if depth == 0 else Refusal(Reason.COVERED, "R7f")
-        return Refusal(Reason.ALREADY_PAID, "R7c") if slap.seat in card.wrong else Mark.WRONG
+            return SlapKind.CONTEST if depth == 0 else Refusal(Reason.COVERED, "R7f")
+        return Refusal(Reason.ALREADY_PAID, "R7c") if slap.seat in card.wrong else SlapKind.WRONG
 
     def view(self) -> GameView:
         """What anybody may know."""
@@ -163,29 +163,29 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
 
     # --- moves ---------------------------------------------------------------------------------------------------
 
-    def step(self, move: AnyMove, chance: Chance) -> Step | Refusal:
+    def step(self, move: AnyMove, entropy: Entropy) -> Step | Refusal:
         """The game after the move, or why the move does not stand. Total: it never raises."""
         if self.end is not None:
             return _OVER
         match move:
             case Turn():
-                return self._turn(move, chance)
+                return self._turn(move, entropy)
             case Slap():
-                return self._slap(move, chance)
+                return self._slap(move, entropy)
             case CarryOn():
-                return self._carry_on(move, chance)
+                return self._carry_on(move, entropy)
             case LetPass():
-                return self._let_pass(move, chance)
+                return self._let_pass(move, entropy)
             case TimeUp():
-                return self._time_is_up(chance)
+                return self._time_is_up(entropy)
             case EndNow():
                 return self._told(self._counted(End.HOST))
             case Leave():
-                return self._leave(move, chance)
+                return self._leave(move, entropy)
             case _:
                 assert_never(move)
 
-    def _turn(self, turn: Turn, chance: Chance) -> Step | Refusal:
+    def _turn(self, turn: Turn, entropy: Entropy) -> Step | Refusal:
         """R3: the top card goes face up on the pile."""
         seat = turn.seat
         if refusal := absent(seat, self.out):
@@ -201,38 +201,38 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         stacks = changed(self.stacks, seat, self.stacks[seat][1:])
         card = Landed(face=face, seat=seat, slap=self._may_be_slapped(face, stacks), side=turn.side)
         game = replace(self, stacks=stacks, after=seat, turned=turn.nth, landed=(*self.landed, card), answered=())
-        return self._settled(game, chance, CardTurned(seat=seat, nth=turn.nth, face=face))
+        return self._settled(game, entropy, CardTurned(seat=seat, nth=turn.nth, face=face))
 
-    def _slap(self, slap: Slap, chance: Chance) -> Step | Refusal:
+    def _slap(self, slap: Slap, entropy: Entropy) -> Step | Refusal:
         """R4, R7: on a slap card this is the first hand."""
         mark = self.weigh(slap)
         if isinstance(mark, Refusal):
             return mark
-        if mark is Mark.CONTEST:
+        if mark is SlapKind.CONTEST:
             if self.rules.call and not slap.called:
                 return Refusal(Reason.NOT_CALLED, "R13")
-            return self._won(slap.seat, chance)
+            return self._won(slap.seat, entropy)
         if self.rules.wrong_call and slap.called:
-            return self._shared(slap, chance)
-        return self._wrong(slap, chance)
+            return self._shared(slap, entropy)
+        return self._wrong(slap, entropy)
 
-    def _won(self, seat: Seat, chance: Chance) -> Step:
+    def _won(self, seat: Seat, entropy: Entropy) -> Step:
         """R4, R5, R8: the pile goes under the winner's stack, and whoever has no cards then is out."""
         stack, pile = self.stacks[seat], self._pile()
         if self.rules.won_pile is WonPile.SHUFFLE_IN:
-            stack = shuffled(stack + pile, chance)
+            stack = shuffled(stack + pile, entropy)
         elif self.rules.won_pile is WonPile.UNDER:
             stack += pile
         else:
-            stack += shuffled(pile, chance)
+            stack += shuffled(pile, entropy)
         stacks = changed(self.stacks, seat, stack)
         # The empty seat that wins an elimination round turns next (R20), otherwise the seat at the winner's left (R5).
         after = Seat(1 - seat) if seat == self._empty() else seat
         game = replace(self._without_pile(), stacks=stacks, out=tuple(not stack for stack in stacks), after=after)
         event = PileWon(seat=seat, nth=self.turned, cards=len(pile))
-        return self._settled(game, chance, event, end=self._slap_end())
+        return self._settled(game, entropy, event, end=self._slap_end())
 
-    def _wrong(self, slap: Slap, chance: Chance) -> Step:
+    def _wrong(self, slap: Slap, entropy: Entropy) -> Step:
         """R7, R8: a wrong slap costs the top card; a seat that has none is out."""
         seat = slap.seat
         depth = self.turned - slap.nth
@@ -254,7 +254,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         else:
             game = replace(game, out=_with_out(self.out, seat))
         event = WrongSlap(seat=seat, nth=slap.nth, paid=paid, to=to)
-        return self._settled(game, chance, event, end=self._slap_end())
+        return self._settled(game, entropy, event, end=self._slap_end())
 
     def _payee(self, seat: Seat, turner: Seat) -> Seat | None:
         """Who receives the card of a wrong slap; nobody when it goes under the pile (R7, R7a, R7b, Duel)."""
@@ -264,7 +264,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
             return None
         return turner
 
-    def _shared(self, slap: Slap, chance: Chance) -> Step:
+    def _shared(self, slap: Slap, entropy: Entropy) -> Step:
         """R14: after a wrong call the pile is dealt to the others, from the caller's left."""
         seat, seats = slap.seat, len(self.stacks)
         others = [other for other in clockwise(seat, seats) if other != seat and not self.out[other]]
@@ -276,30 +276,30 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
             after=seat,
         )
         event = PileShared(seat=seat, nth=slap.nth, shares=tuple(len(share) for share in shares))
-        return self._settled(game, chance, event, end=self._slap_end())
+        return self._settled(game, entropy, event, end=self._slap_end())
 
-    def _carry_on(self, move: CarryOn, chance: Chance) -> Step | Refusal:
+    def _carry_on(self, move: CarryOn, entropy: Entropy) -> Step | Refusal:
         """R19: a person lets the top card pass."""
         if refusal := absent(move.seat, self.out):
             return refusal
         if move.nth != self.turned or move.seat not in self._answers():
             return Refusal(Reason.NOTHING_TO_ANSWER, "R19")
         game = replace(self, answered=(*self.answered, move.seat))
-        return self._settled(game, chance, CarriedOn(seat=move.seat, nth=move.nth))
+        return self._settled(game, entropy, CarriedOn(seat=move.seat, nth=move.nth))
 
-    def _let_pass(self, move: LetPass, chance: Chance) -> Step | Refusal:
+    def _let_pass(self, move: LetPass, entropy: Entropy) -> Step | Refusal:
         """R10, R12, R20: nobody has slapped the card that the table waited for, so it is no slap card any more."""
         if move.nth != self.turned or self._wait() is not Wait.LAST_HAND:
             return Refusal(Reason.NOTHING_TO_PASS, "R10")
-        return self._settled(self._passed(), chance)
+        return self._settled(self._passed(), entropy)
 
-    def _time_is_up(self, chance: Chance) -> Step | Refusal:
+    def _time_is_up(self, entropy: Entropy) -> Step | Refusal:
         """R12: the time limit ends the game as soon as no slap card shows."""
         if not self.rules.time_limit_min or self.time_up:
             return Refusal(Reason.NO_LIMIT, "R12")
-        return self._settled(replace(self, time_up=True), chance)
+        return self._settled(replace(self, time_up=True), entropy)
 
-    def _leave(self, move: Leave, chance: Chance) -> Step | Refusal:
+    def _leave(self, move: Leave, entropy: Entropy) -> Step | Refusal:
         """R25: the cards of a seat that leaves go under the pile."""
         if refusal := absent(move.seat, self.out):
             return refusal
@@ -309,11 +309,11 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
             out=_with_out(self.out, move.seat),
             under=self.stacks[move.seat] + self.under,
         )
-        return self._settled(game, chance)
+        return self._settled(game, entropy)
 
     # --- what follows of itself ----------------------------------------------------------------------------------
 
-    def _settled(self, game: "Slapjack", chance: Chance, *events: AnyEvent, end: End = End.LAST_SEAT) -> Step:
+    def _settled(self, game: "Slapjack", entropy: Entropy, *events: AnyEvent, end: End = End.LAST_SEAT) -> Step:
         """What follows from a move that led from `self` to `game`: the end, the count, the pile taken back."""
         if sum(game.out) == len(game.out) - 1:
             return self._told(game._last_seat(end), *events)
@@ -324,7 +324,7 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         if not any(game.stacks):
             taker = game._taker()
             taken = PileTakenBack(seat=taker, cards=len(game._pile()))
-            return self._told(game._taken_back(taker, chance), *events, taken)
+            return self._told(game._taken_back(taker, entropy), *events, taken)
         return self._told(game, *events)
 
     def _told(self, game: "Slapjack", *events: AnyEvent) -> Step:
@@ -356,9 +356,9 @@ class Slapjack(Value, tag_field="kind", tag="slapjack"):
         """R12: most cards in the stack wins, and the pile counts for nobody."""
         return replace(self, winners=most_cards(self.stacks, self.out), end=end)
 
-    def _taken_back(self, taker: Seat, chance: Chance) -> "Slapjack":
+    def _taken_back(self, taker: Seat, entropy: Entropy) -> "Slapjack":
         """R10, R20: the pile becomes the taker's stack, and the taker turns next."""
-        stacks = changed(self.stacks, taker, shuffled(self._pile(), chance))
+        stacks = changed(self.stacks, taker, shuffled(self._pile(), entropy))
         return replace(self._without_pile(), stacks=stacks)
 
     def _passed(self) -> "Slapjack":

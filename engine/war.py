@@ -7,7 +7,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from engine.cards import RANKS, Card, Chance, shuffled
+from engine.cards import RANKS, Card, Entropy, shuffled
 from engine.game import (
     AnyEvent,
     AnyMove,
@@ -101,13 +101,13 @@ class War(Value, tag_field="kind", tag="war"):
 
     # --- moves ---------------------------------------------------------------------------------------------------
 
-    def step(self, move: AnyMove, chance: Chance) -> Step | Refusal:
+    def step(self, move: AnyMove, entropy: Entropy) -> Step | Refusal:
         """The game after the move, or why the move does not stand. Total: it never raises."""
         if self.end is not None:
             return _OVER
         match move:
             case Turn():
-                return self._turn(move, chance)
+                return self._turn(move, entropy)
             case Slap():
                 return self.weigh(move)
             case CarryOn():
@@ -124,7 +124,7 @@ class War(Value, tag_field="kind", tag="war"):
             case _:
                 assert_never(move)
 
-    def _turn(self, turn: Turn, chance: Chance) -> Step | Refusal:
+    def _turn(self, turn: Turn, entropy: Entropy) -> Step | Refusal:
         """R21: the first to turn waits for the other, then both cards show at once."""
         if refusal := absent(turn.seat, self.out):
             return refusal
@@ -134,9 +134,9 @@ class War(Value, tag_field="kind", tag="war"):
             return Refusal(Reason.NOT_YOUR_TURN, "R21")
         if not self.ready:
             return Step(game=replace(self, ready=(turn.seat,)), events=(SeatReady(seat=turn.seat),))
-        return self._battle(chance)
+        return self._battle(entropy)
 
-    def _battle(self, chance: Chance) -> Step:
+    def _battle(self, entropy: Entropy) -> Step:
         """R21, R22: in a war a card goes face down before each face-up one, unless it is the last."""
         stacks, under, landed = self.stacks, self.under, self.landed
         events: list[AnyEvent] = []
@@ -153,7 +153,7 @@ class War(Value, tag_field="kind", tag="war"):
         gap = RANKS.index(one.face[0]) - RANKS.index(two.face[0])
         if gap == 0:
             return game._war(events)
-        return game._won(one.seat if gap > 0 else two.seat, chance, events)
+        return game._won(one.seat if gap > 0 else two.seat, entropy, events)
 
     def _war(self, events: list[AnyEvent]) -> Step:
         """R22, R23: equal cards; whoever has no card for the war has lost."""
@@ -162,10 +162,10 @@ class War(Value, tag_field="kind", tag="war"):
         empty = tuple(seat for seat in self._seats() if not self.stacks[seat])
         return game._lost(empty, End.NO_CARDS, events) if empty else game._limited(events)
 
-    def _won(self, seat: Seat, chance: Chance, events: list[AnyEvent]) -> Step:
+    def _won(self, seat: Seat, entropy: Entropy, events: list[AnyEvent]) -> Step:
         """R21, R23: the higher card takes all that lies there, in random order."""
         pile = self._pile()
-        stacks = changed(self.stacks, seat, self.stacks[seat] + shuffled(pile, chance))
+        stacks = changed(self.stacks, seat, self.stacks[seat] + shuffled(pile, entropy))
         game = replace(self, stacks=stacks, landed=(), under=(), wars=0)
         events.append(BattleWon(seat=seat, cards=len(pile)))
         loser = Seat(1 - seat)

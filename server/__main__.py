@@ -15,7 +15,7 @@ from server import __version__
 from server.base.settings import BadSetting, Settings, read_settings
 from server.ops.command import Failed, export_to, import_from, tell_verdicts
 from server.ops.doctor import findings, in_words, look_at_store
-from server.serve import CannotStart, RealClock, RealLuck, listen, open_store, serve
+from server.serve import CannotStart, RealClock, RealRandomSource, listen, open_store, serve
 from server.store.backup import CannotExport
 from server.store.embedded import EmbeddedStore, NoStore, running
 from server.store.port import BadRecord, StoreDown
@@ -71,7 +71,7 @@ def carry_out(told: argparse.Namespace) -> int:
                 print(in_words(found))
                 return 1 if any(finding.good is False for finding in found) else 0
             case _:
-                serve(settings, RealClock(), RealLuck())
+                serve(settings, RealClock(), RealRandomSource())
     except (BadSetting, CannotStart, Failed, CannotExport, StoreDown, BadRecord) as wrong:
         print(f"slapjack: {wrong}", file=sys.stderr)
         return 2 if isinstance(wrong, BadSetting) else 1

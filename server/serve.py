@@ -21,9 +21,9 @@ from collections.abc import Callable, Coroutine, Generator
 import segno
 import uvicorn
 
-from engine.cards import CHANCE_BYTES, Chance
+from engine.cards import ENTROPY_BYTES, Entropy
 from server.base.logs import log_for_machines
-from server.base.ports import Clock, Luck
+from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
 from server.hosting.cluster import Node
 from server.hosting.host import Host
@@ -75,18 +75,18 @@ class RealClock(Clock):
         return time.process_time_ns() // 1000
 
 
-class RealLuck(Luck):
+class RealRandomSource(RandomSource):
     """The operating system's random bytes, fetched many at a time: a system call for each is 3 % of a busy server."""
 
     def __init__(self) -> None:
         self._fetched: list[bytes] = []
 
-    def draw(self) -> Chance:
+    def draw(self) -> Entropy:
         """32 bytes that nobody can foresee."""
         if not self._fetched:
-            many = os.urandom(DRAWS * CHANCE_BYTES)
-            self._fetched = [many[at : at + CHANCE_BYTES] for at in range(0, len(many), CHANCE_BYTES)]
-        return Chance(self._fetched.pop())
+            many = os.urandom(DRAWS * ENTROPY_BYTES)
+            self._fetched = [many[at : at + ENTROPY_BYTES] for at in range(0, len(many), ENTROPY_BYTES)]
+        return Entropy(self._fetched.pop())
 
 
 class Server(uvicorn.Server):
@@ -131,7 +131,7 @@ class Server(uvicorn.Server):
             self.should_exit = True
 
 
-def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
+def serve(settings: Settings, clock: Clock, random_source: RandomSource) -> None:
     """Serves until SIGINT or SIGTERM; raises `CannotStart`."""
     if settings.log == "json":
         log_for_machines(settings.node)
@@ -145,7 +145,7 @@ def serve(settings: Settings, clock: Clock, luck: Luck) -> None:
                 stack.callback(store.stop)
                 url = store.url
             runner = stack.enter_context(asyncio.Runner(loop_factory=_loop_factory()))
-            runner.run(_serve(settings, clock, luck, url, sockets))
+            runner.run(_serve(settings, clock, random_source, url, sockets))
     except NoStore as wrong:
         raise CannotStart(str(wrong)) from None
     finally:
@@ -158,19 +158,21 @@ def open_store(settings: Settings, url: str) -> RedisStore:
     return RedisStore(url, keep_days=settings.keep_days, keep_journal_days=settings.keep_journal_days)
 
 
-async def _serve(settings: Settings, clock: Clock, luck: Luck, url: str, sockets: list[socket.socket]) -> None:
+async def _serve(
+    settings: Settings, clock: Clock, random_source: RandomSource, url: str, sockets: list[socket.socket]
+) -> None:
     async with open_store(settings, url) as store:
         try:
             await store.ping()
         except StoreDown as wrong:
             raise CannotStart(str(wrong)) from None
-        node = Node(settings.node, store.nodes, clock, luck) if settings.node else None
-        app = build_app(store, clock, luck, settings, node)
+        node = Node(settings.node, store.nodes, clock, random_source) if settings.node else None
+        app = build_app(store, clock, random_source, settings, node)
         host: Host = app.state.host
         config = uvicorn.Config(
             app,
             http=entrance(settings),
-            ws=link_protocol(clock, luck, settings.outbox_bytes),
+            ws=link_protocol(clock, random_source, settings.outbox_bytes),
             ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,
             ws_ping_interval=None,  # rooms ask their phones more often than that

@@ -20,7 +20,7 @@ from engine.game import CardTurned, GameView, LandedCard
 from engine.rules import GameName
 from wire.codec import PHONE_LIMITS, write
 from wire.figures import FIGURES
-from wire.messages import JSON_SUBPROTOCOL, PROTOCOL, FromPhone, FromServer
+from wire.messages import JSON_SUBPROTOCOL, PROTOCOL, ClientMessage, ServerMessage
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "protocol.md"
@@ -33,8 +33,8 @@ _EXAMPLE = re.compile(r"^### (\w+)\n(?:(?!#|```).*\n)*```json\n((?:(?!```).*\n)*
 _BYTES = re.compile(r"(?<=^```msgpack\n)(?:(?!```).*\n)*", re.M)
 _FIGURES = re.compile(r"(?<=^\| `by` \| in a row \| what it is \|\n\| --- \| --- \| --- \|\n)(?:\|.*\n)*", re.M)
 
-PHONE_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(FromPhone)}
-SERVER_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(FromServer)}
+PHONE_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(ClientMessage)}
+SERVER_KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(ServerMessage)}
 
 
 def _malformed() -> list[tuple[str, bytes]]:
@@ -49,7 +49,7 @@ def _malformed() -> list[tuple[str, bytes]]:
         ("t is a number", pack({"t": 1})),
         ("a key that is a number", pack({"t": "start", 1: 1})),
         ("a kind that there is not", pack({"t": "sing"})),
-        ("a kind that only the server says", pack({"t": "hold_on", "on": True})),
+        ("a kind that only the server says", pack({"t": "store_stalled", "on": True})),
         ("a field is missing", pack({"t": "lock"})),
         ("a field too many", pack({"t": "start", "now": True})),
         ("a number for true", pack({"t": "lock", "on": 1})),
@@ -125,9 +125,9 @@ def with_figures(page: str) -> str:
 
 
 def schema() -> str:
-    """A JSON Schema of every message (2020-12); `#/$defs/FromPhone` and `#/$defs/FromServer` are the two directions."""
+    """A JSON Schema (2020-12) of every message, both ways: `#/$defs/ClientMessage`, `#/$defs/ServerMessage`."""
     (from_phone, from_server), kinds = msgspec.json.schema_components(
-        (FromPhone, FromServer), ref_template="#/$defs/{name}"
+        (ClientMessage, ServerMessage), ref_template="#/$defs/{name}"
     )
     # What these are is known to the engine alone; on the wire they are texts.
     for kind in (CardTurned, LandedCard):
@@ -137,11 +137,11 @@ def schema() -> str:
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"Slapjack's messages, version {PROTOCOL}",
-            "$comment": "Two schemas to hold a message against: #/$defs/FromPhone for what a client says, "
-            f"#/$defs/FromServer for what it hears. As JSON under the subprotocol {JSON_SUBPROTOCOL}, as msgpack "
+            "$comment": "Two schemas to hold a message against: #/$defs/ClientMessage for what a client says, "
+            f"#/$defs/ServerMessage for what it hears. As JSON under the subprotocol {JSON_SUBPROTOCOL}, as msgpack "
             "without. Whole numbers are written without a point (P2), which a JSON Schema cannot say.",
-            "anyOf": [{"$ref": "#/$defs/FromPhone"}, {"$ref": "#/$defs/FromServer"}],
-            "$defs": {"FromPhone": from_phone, "FromServer": from_server, **kinds},
+            "anyOf": [{"$ref": "#/$defs/ClientMessage"}, {"$ref": "#/$defs/ServerMessage"}],
+            "$defs": {"ClientMessage": from_phone, "ServerMessage": from_server, **kinds},
         }
     )
 

@@ -30,8 +30,8 @@ HEADING = """\
 """
 
 UNIONS: dict[str, Any] = {
-    "FromPhone": protocol.FromPhone,
-    "FromServer": protocol.FromServer,
+    "ClientMessage": protocol.ClientMessage,
+    "ServerMessage": protocol.ServerMessage,
     "AnyEvent": AnyEvent,
 }
 CONSTANTS: dict[str, Any] = {
@@ -49,7 +49,7 @@ CONSTANTS: dict[str, Any] = {
         for by, figure in figures.FIGURES.items()
     },
 }
-OVER_HTTP = (people.Arrival, figures.By, figures.Span, figures.Page)
+OVER_HTTP = (people.MoveResult, figures.By, figures.Span, figures.Page)
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
@@ -132,9 +132,9 @@ def _constant(name: str, value: Any) -> str:
 
 def wire_ts() -> str:
     """The whole of wire.ts; raises `Untranslatable`."""
-    phone_kinds = set(get_args(protocol.FromPhone))
+    phone_kinds = set(get_args(protocol.ClientMessage))
     parts = dict.fromkeys(part for union in UNIONS.values() for part in _parts(union))
-    parts |= dict.fromkeys((protocol.Why, Reason, protocol.Closing))
+    parts |= dict.fromkeys((protocol.RejectReason, Reason, protocol.CloseCode))
     parts |= dict.fromkeys(part for kind in OVER_HTTP for part in _parts(kind))
     blocks = [HEADING]
     blocks += [_constant(name, value) for name, value in CONSTANTS.items()]

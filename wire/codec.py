@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgpack
 import msgspec
 
-from wire.messages import FromPhone, FromServer, Message
+from wire.messages import ClientMessage, Message, ServerMessage
 
 
 class Malformed(ValueError):
@@ -36,8 +36,8 @@ def _by_tag(union: Any) -> dict[str, Any]:
     return {kind.__struct_config__.tag: kind for kind in get_args(union)}
 
 
-_PHONE_KINDS = _by_tag(FromPhone)
-_SERVER_KINDS = _by_tag(FromServer)
+_CLIENT_KINDS = _by_tag(ClientMessage)
+_SERVER_KINDS = _by_tag(ServerMessage)
 
 PHONE_LIMITS = {
     "max_str_len": 256,
@@ -51,15 +51,15 @@ PHONE_LIMITS = {
 SERVER_LIMITS = {"max_str_len": 4096, "max_bin_len": 0, "max_array_len": 1024, "max_map_len": 64, "max_ext_len": 0}
 
 
-def read_from_phone(frame: bytes) -> FromPhone:
+def read_client_message(frame: bytes) -> ClientMessage:
     """The message in a phone's frame; raises `Malformed`."""
-    message: FromPhone = _read(frame, _PHONE_KINDS, PHONE_LIMITS)
+    message: ClientMessage = _read(frame, _CLIENT_KINDS, PHONE_LIMITS)
     return message
 
 
-def read_from_server(frame: bytes) -> FromServer:
+def read_server_message(frame: bytes) -> ServerMessage:
     """The message in a server's frame; raises `Malformed`."""
-    message: FromServer = _read(frame, _SERVER_KINDS, SERVER_LIMITS)
+    message: ServerMessage = _read(frame, _SERVER_KINDS, SERVER_LIMITS)
     return message
 
 

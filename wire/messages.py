@@ -14,7 +14,7 @@ from engine.game import AnyEvent, GameView, Seat, Side
 from engine.rules import Rules
 from engine.value import Value
 
-PROTOCOL = 2
+PROTOCOL = 3
 JSON_SUBPROTOCOL = "slapjack.json"
 MAX_FRAME_BYTES = 4096
 MAX_SEATS = 10
@@ -117,7 +117,7 @@ class Start(Message, tag="start"):
     """The host starts the game, or the next one now."""
 
 
-class Hold(Message, tag="hold"):
+class HoldDeal(Message, tag="hold_deal"):
     """The host holds the next deal, or lets it go on (R28)."""
 
     on: bool
@@ -210,7 +210,7 @@ class React(Message, tag="react"):
     emoji: Emoji
 
 
-FromPhone = (
+ClientMessage = (
     Join
     | Sync
     | Shown
@@ -221,7 +221,7 @@ FromPhone = (
     | DoCarryOn
     | Point
     | Start
-    | Hold
+    | HoldDeal
     | Pause
     | EndGame
     | SetRules
@@ -238,7 +238,9 @@ FromPhone = (
     | React
 )
 
-FromHost = Start | Hold | Pause | EndGame | SetRules | AddComputer | SetTable | Remove | SetHandicap | Lock | GiveSeat
+HostCommand = (
+    Start | HoldDeal | Pause | EndGame | SetRules | AddComputer | SetTable | Remove | SetHandicap | Lock | GiveSeat
+)
 """What the host alone may say."""
 
 
@@ -319,7 +321,7 @@ class Stage(StrEnum):
     BREAK = "break"
 
 
-class Hand(Value):
+class RankedSlap(Value):
     """What one hand was measured at: the evidence (R18, docs/fairness.md). All in microseconds.
 
     `reaction_us` is what the phone claimed, null where it had no usable stamps and the link alone decided.
@@ -348,7 +350,7 @@ class Verdict(Value):
     game: int
     nth: int
     winner: Seat | None
-    hands: tuple[Hand, ...]
+    hands: tuple[RankedSlap, ...]
     margin_us: int | None
     wait_us: int
 
@@ -363,7 +365,7 @@ class Question(Value):
     game: int
     nth: int
     seats: tuple[Seat, Seat]
-    hands: tuple[Hand, ...]
+    hands: tuple[RankedSlap, ...]
     until_us: int
 
 
@@ -430,7 +432,7 @@ class AnyHand(Message, tag="any_hand"):
     nth: int
 
 
-class HoldOn(Message, tag="hold_on"):
+class StoreStalled(Message, tag="store_stalled"):
     """The server waits for its store and the table with it; `on` is false when it goes on."""
 
     on: bool
@@ -443,14 +445,14 @@ class Reacted(Message, tag="reacted"):
     emoji: Emoji
 
 
-class Marked(Message, tag="marked"):
+class SuspectFlagged(Message, tag="suspect_flagged"):
     """For the host alone: the hands of `seat` are not what people's are; honest ones look so once in `one_in` runs."""
 
     seat: SeatId
     one_in: int
 
 
-class Why(StrEnum):
+class RejectReason(StrEnum):
     """Why the server or the game did not do as asked; the words for people are the client's."""
 
     NOT_SEATED = "not_seated"
@@ -476,7 +478,10 @@ class Why(StrEnum):
 
 
 class Refused(Message, tag="refused"):
-    """The message of kind `of` changed nothing. `reason` is a `Why` or an engine `Reason`, `rule` a rule number."""
+    """The message of kind `of` changed nothing.
+
+    `reason` is a `RejectReason` or an engine `Reason`, `rule` a rule number.
+    """
 
     of: str
     reason: str
@@ -484,7 +489,7 @@ class Refused(Message, tag="refused"):
     detail: str = ""
 
 
-class Closing(IntEnum):
+class CloseCode(IntEnum):
     """Close codes of our own; the reason text says the same in words, for `MOVED` it is a server's name (P4)."""
 
     MOVED = 4307
@@ -502,4 +507,4 @@ class Closing(IntEnum):
     STORE_DOWN = 4504
 
 
-FromServer = Welcome | Seated | Update | Synced | AnyHand | HoldOn | Reacted | Marked | Refused
+ServerMessage = Welcome | Seated | Update | Synced | AnyHand | StoreStalled | Reacted | SuspectFlagged | Refused

@@ -102,9 +102,9 @@ def _only_judge(seat: SeatId | None, table: TableView, view: GameView) -> bool:
 class Mind:
     """A bot's head: looks with `see`, says when it next wants to move, and moves."""
 
-    def __init__(self, policy: Policy, luck: Random) -> None:
+    def __init__(self, policy: Policy, random_source: Random) -> None:
         self._policy = policy
-        self._luck = luck
+        self._random_source = random_source
         self._practice = 0
         self._top = NOTHING
         self._plans: dict[Act, int] = {}
@@ -160,7 +160,7 @@ class Mind:
             self._plans[act] = from_us + self._about_us(self._policy.turn_ms, self._policy.turn_ms / 5)
 
     def _slips(self, rank: str) -> bool:
-        return rank in PICTURES and self._luck.random() * 100 < self._policy.slip_percent * self._unpractised()
+        return rank in PICTURES and self._random_source.random() * 100 < self._policy.slip_percent * self._unpractised()
 
     def _reaction_us(self) -> int:
         policy = self._policy
@@ -172,4 +172,4 @@ class Mind:
         return 0.9**self._practice if self._policy.best_ms else 1.0
 
     def _about_us(self, mean_ms: float, spread_ms: float) -> int:
-        return round(max(QUICKEST_MS, self._luck.gauss(mean_ms, spread_ms)) * 1000)
+        return round(max(QUICKEST_MS, self._random_source.gauss(mean_ms, spread_ms)) * 1000)

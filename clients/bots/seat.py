@@ -36,11 +36,11 @@ async def play(player: Player, mind: Mind, clock: Clock | None = None) -> None:
         due_us = mind.due_us()
         try:
             async with asyncio.timeout(None if due_us is None else max(0, due_us - clock.now_us()) / 1e6):
-                happening = await anext(player)
+                event = await anext(player)
         except TimeoutError:
             pass
         except StopAsyncIteration:
             return
         else:
-            if isinstance(happening, Resumed) or (isinstance(happening, Update) and shows_afresh(happening)):
+            if isinstance(event, Resumed) or (isinstance(event, Update) and shows_afresh(event)):
                 mind.see(None, clock.now_us())  # what its hands did before is lost or void, so it looks anew

@@ -25,16 +25,16 @@ from clients.sdk.errors import (
     WrongVersion,
 )
 from clients.sdk.player import Clock, Monotonic, Player, connect, create_table
-from clients.sdk.session import GONE, Happening, Lost, Resumed, Session
+from clients.sdk.session import GONE, ClientEvent, Lost, Resumed, Session
 from clients.sdk.sight import is_slap_card, shows_afresh
 
 __all__ = [
     "GONE",
     "BadFrame",
+    "ClientEvent",
     "Clock",
     "Exchange",
     "ForeignOrigin",
-    "Happening",
     "JoinRefused",
     "Lost",
     "Monotonic",

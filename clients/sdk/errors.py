@@ -5,7 +5,7 @@ Knows the codes and which of them a client may come back from. Opens no socket.
 
 from typing import ClassVar
 
-from wire.messages import Closing
+from wire.messages import CloseCode
 
 
 class NotAtTable(Exception):
@@ -17,47 +17,47 @@ class NotAtTable(Exception):
 class BadFrame(NotAtTable):
     """One side sent what the other cannot read."""
 
-    code = Closing.MALFORMED
+    code = CloseCode.MALFORMED
 
 
 class ForeignOrigin(NotAtTable):
     """The server does not let pages of this origin in."""
 
-    code = Closing.FOREIGN_ORIGIN
+    code = CloseCode.FOREIGN_ORIGIN
 
 
 class NoSuchTable(NotAtTable):
     """No table has that code."""
 
-    code = Closing.NO_SUCH_TABLE
+    code = CloseCode.NO_SUCH_TABLE
 
 
 class TakenOver(NotAtTable):
     """The same key has joined from somewhere else, and that client has the seat now."""
 
-    code = Closing.SEAT_TAKEN_OVER
+    code = CloseCode.SEAT_TAKEN_OVER
 
 
 class Removed(NotAtTable):
     """The host has removed this client."""
 
-    code = Closing.REMOVED
+    code = CloseCode.REMOVED
 
 
 class WrongVersion(NotAtTable):
     """The two sides speak different versions of the protocol."""
 
-    code = Closing.WRONG_VERSION
+    code = CloseCode.WRONG_VERSION
 
 
 class TooMany(NotAtTable):
     """The client sent more than the server takes."""
 
-    code = Closing.TOO_MANY
+    code = CloseCode.TOO_MANY
 
 
 class JoinRefused(NotAtTable):
-    """The table exists and did not let the client in; `reason` is a `Why` of the protocol's."""
+    """The table exists and did not let the client in; `reason` is a `RejectReason` of the protocol's."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)

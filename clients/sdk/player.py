@@ -23,7 +23,7 @@ from websockets.asyncio.client import ClientConnection
 
 from clients.sdk.clock import RoomClock
 from clients.sdk.errors import NotAtTable, NotNow, ServerGone, TooMany
-from clients.sdk.session import GONE, Happening, Session
+from clients.sdk.session import GONE, ClientEvent, Session
 from engine.game import GameView, LandedCard, Seat, Side
 from wire.messages import Join, Message, Question, Quit, SeatId, Start, TableView
 
@@ -72,9 +72,9 @@ class Player:
         self._session = session
         self._clock = clock
         self._draws = draws
-        self._happenings: deque[Happening] = deque(maxlen=KEPT_HAPPENINGS)
+        self._happenings: deque[ClientEvent] = deque(maxlen=KEPT_HAPPENINGS)
         self._news = asyncio.Event()
-        self._stirred = asyncio.Event()
+        self._dirty = asyncio.Event()
         self._loop = asyncio.create_task(self._play())
         self._loop.add_done_callback(lambda _: self._wake_waiters())
 
@@ -136,27 +136,27 @@ class Player:
     def turn(self, side: Side = Side.NONE, hand_us: int | None = None) -> None:
         """Turns the next card. `hand_us` is when the hand came down on the player's clock; left out, it is now."""
         self._session.turn(self._clock.now_us() if hand_us is None else hand_us, side)
-        self._stirred.set()
+        self._dirty.set()
 
     def slap(self, side: Side = Side.NONE, hand_us: int | None = None) -> None:
         """Slaps the card on top; `hand_us` as for `turn`."""
         self._session.slap(self._clock.now_us() if hand_us is None else hand_us, side)
-        self._stirred.set()
+        self._dirty.set()
 
     def call(self, call_us: int | None = None) -> None:
         """Calls "Slapjack!" (R13)."""
         self._session.call(self._clock.now_us() if call_us is None else call_us)
-        self._stirred.set()
+        self._dirty.set()
 
     def carry_on(self) -> None:
         """Lets the card on top pass (R19)."""
         self._session.carry_on()
-        self._stirred.set()
+        self._dirty.set()
 
     def point(self, seat: Seat) -> None:
         """Answers `question`, for whoever is out or watching: that hand was first (R18)."""
         self._session.point(seat)
-        self._stirred.set()
+        self._dirty.set()
 
     def start(self) -> None:
         """Starts the game, or the next one now; for the host."""
@@ -169,19 +169,19 @@ class Player:
     def say(self, message: Message) -> None:
         """Any other message of the protocol: `player.say(AddComputer(reaction_ms=400))`."""
         self._session.say(message)
-        self._stirred.set()
+        self._dirty.set()
 
     def painted(self) -> None:
         """For a client that `draws`: what has been shown so far is on the screen at this moment."""
         self._session.painted(self._clock.now_us())
-        self._stirred.set()
+        self._dirty.set()
 
     # --- what is told ---
 
-    def __aiter__(self) -> AsyncIterator[Happening]:
+    def __aiter__(self) -> AsyncIterator[ClientEvent]:
         return self
 
-    async def __anext__(self) -> Happening:
+    async def __anext__(self) -> ClientEvent:
         await self._wait_for(lambda: self._happenings)
         if self._happenings:
             return self._happenings.popleft()
@@ -237,7 +237,7 @@ class Player:
         listening = asyncio.create_task(self._listen(socket))
         try:
             while not (session.stale or listening.done()):
-                self._stirred.clear()
+                self._dirty.clear()
                 session.wake(self._clock.now_us())
                 self._publish()
                 for frame in session.take_frames():
@@ -260,16 +260,16 @@ class Player:
         with suppress(websockets.ConnectionClosed):
             async for frame in socket:
                 self._session.received(frame if isinstance(frame, bytes) else frame.encode(), self._clock.now_us())
-                self._stirred.set()
-        self._stirred.set()
+                self._dirty.set()
+        self._dirty.set()
 
     async def _nap(self) -> None:
         """Until something has come, something is to be said, or the session has something to do."""
         wake_at_us = self._session.wake_at_us()
-        if wake_at_us is None or self._stirred.is_set():
+        if wake_at_us is None or self._dirty.is_set():
             return
         waits = [
-            asyncio.create_task(self._stirred.wait()),
+            asyncio.create_task(self._dirty.wait()),
             asyncio.create_task(self._clock.sleep_us(max(0, wake_at_us - self._clock.now_us()))),
         ]
         try:
@@ -302,7 +302,7 @@ async def connect(
     draws: bool = False,
     patience_s: float = 120.0,
     clock: Clock | None = None,
-    chance: Callable[[], float] | None = None,
+    entropy: Callable[[], float] | None = None,
 ) -> AsyncIterator[Player]:
     """Sits down at table `code` of the server at `url` (`http://…`), or comes back to the seat that `key` holds.
 
@@ -313,7 +313,7 @@ async def connect(
     other has seen a card as soon as it was told of it. A lost server is sought for `patience_s` seconds.
     """
     join = Join(name=name, face=face, key=key or "", watch=watch)
-    session = Session(join, chance or SystemRandom().random, round(patience_s * 1_000_000))
+    session = Session(join, entropy or SystemRandom().random, round(patience_s * 1_000_000))
     player = Player(url, code, session, clock or Monotonic(), draws)
     try:
         try:

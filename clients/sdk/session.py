@@ -20,19 +20,17 @@ from clients.sdk.errors import FINAL, BadFrame, JoinRefused, NotAtTable, NotNow,
 from clients.sdk.sight import shows_afresh
 from engine.game import CardTurned, GameView, LandedCard, Seat, Side
 from engine.value import Value
-from wire.codec import Malformed, read_from_server, write
+from wire.codec import Malformed, read_server_message, write
 from wire.messages import (
     PROTOCOL,
     AllSaid,
     AnyHand,
-    Closing,
+    CloseCode,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
-    HoldOn,
     Join,
-    Marked,
     Message,
     Point,
     Question,
@@ -42,6 +40,8 @@ from wire.messages import (
     Seated,
     SeatId,
     Shown,
+    StoreStalled,
+    SuspectFlagged,
     Sync,
     Synced,
     TableView,
@@ -94,7 +94,7 @@ class Resumed(Value):
 
 Move = DoTurn | DoSlap | DoCall | DoCarryOn
 
-Happening = Update | Refused | Reacted | Marked | HoldOn | Lost | Resumed
+ClientEvent = Update | Refused | Reacted | SuspectFlagged | StoreStalled | Lost | Resumed
 """What a player is told: updates at the moment at which they are to be shown, the rest as it comes."""
 
 
@@ -106,12 +106,12 @@ class Session:
     *shown*.
     """
 
-    def __init__(self, join: Join, chance: Callable[[], float], patience_us: int = 120_000_000) -> None:
+    def __init__(self, join: Join, entropy: Callable[[], float], patience_us: int = 120_000_000) -> None:
         self._join = join
-        self._chance = chance
+        self._entropy = entropy
         self._patience_us = patience_us
         self._frames: deque[bytes] = deque()
-        self._happenings: deque[Happening] = deque()
+        self._happenings: deque[ClientEvent] = deque()
 
         self.key = join.key
         self.seat: SeatId | None = None
@@ -162,7 +162,7 @@ class Session:
             return
         self._heard_us = now_us
         try:
-            message = read_from_server(frame)
+            message = read_server_message(frame)
         except Malformed as wrong:
             self._end(BadFrame(f"the server sent what cannot be read: {wrong}"))
             return
@@ -183,7 +183,7 @@ class Session:
                 self._happenings.append(message)
             case AnyHand(game, nth):
                 self.say(AllSaid(game, nth))
-            case Reacted() | Marked() | HoldOn():
+            case Reacted() | SuspectFlagged() | StoreStalled():
                 self._happenings.append(message)
             case _:
                 assert_never(message)
@@ -206,22 +206,22 @@ class Session:
             if code == RESTARTS or now_us - self._opened_us > LONGEST_RETRY_US:
                 self._tries = 0
             self._happenings.append(Lost(code, reason))
-        elif self._sought_since_us is None and code in (RESTARTS, Closing.MOVED):
+        elif self._sought_since_us is None and code in (RESTARTS, CloseCode.MOVED):
             self._sought_since_us = now_us
         if self._sought_since_us is None or now_us - self._sought_since_us >= self._patience_us:
             kind = ServerGone if code < OURS else NotNow
             self.error = kind(reason or "the server cannot be reached")
             return
-        if code == Closing.MOVED and self._hops < MOST_HOPS and NODE.fullmatch(reason):
+        if code == CloseCode.MOVED and self._hops < MOST_HOPS and NODE.fullmatch(reason):
             self._hops += 1
             self.node, self.dial_at_us = reason, now_us
             return
         self.node, self._hops = "", 0
         if code == RESTARTS and not self._tries:
-            wait_us = round(SOON_US * self._chance())
+            wait_us = round(SOON_US * self._entropy())
         else:
             wait_us = min(LONGEST_RETRY_US, FIRST_RETRY_US << min(self._tries, 10))
-            wait_us = round(wait_us * (0.5 + self._chance() / 2))
+            wait_us = round(wait_us * (0.5 + self._entropy() / 2))
         self._tries += 1
         self.dial_at_us = now_us + wait_us
 
@@ -255,11 +255,11 @@ class Session:
         self._frames.clear()
         return frames
 
-    def take_happenings(self) -> list[Happening]:
+    def take_happenings(self) -> list[ClientEvent]:
         """What the player is to be told, in order. Each is given out once."""
-        happenings = list(self._happenings)
+        events = list(self._happenings)
         self._happenings.clear()
-        return happenings
+        return events
 
     # --- the table ---
 

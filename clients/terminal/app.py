@@ -20,7 +20,7 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from clients.address import BadAddress, invite_origin, table_at
 from clients.sdk import Lost, NotAtTable, Player, Resumed, connect, create_table, shows_afresh
-from clients.sdk.session import Happening
+from clients.sdk.session import ClientEvent
 from clients.terminal import board, draw, kept
 from clients.terminal.menu import choices
 from clients.terminal.seen import Seen
@@ -28,7 +28,19 @@ from clients.terminal.words import inert
 from clients.words import refusal, why_not
 from engine.game import PileWon, Side, WrongSlap
 from engine.rules import GameName
-from wire.messages import Emoji, HoldOn, Marked, Message, Point, React, Reacted, Refused, SeatId, Start, Update
+from wire.messages import (
+    Emoji,
+    Message,
+    Point,
+    React,
+    Reacted,
+    Refused,
+    SeatId,
+    Start,
+    StoreStalled,
+    SuspectFlagged,
+    Update,
+)
 
 EMOJIS: tuple[Emoji, ...] = get_args(Emoji)
 
@@ -87,7 +99,7 @@ class Home(Sized):
         yield Input(self._code, placeholder="K7WQ2M", max_length=200, id="code")
         with Horizontal(id="buttons"):
             yield Button("Join", id="join", variant="primary")
-            yield Button("Watch", id="watch")
+            yield Button("CheatDetector", id="watch")
             yield Button("New table", id="new")
             yield Button("Leaderboard", id="leaderboard")
             yield Button("Quit", id="quit")
@@ -209,8 +221,8 @@ class Table(Sized):
                 self._keep_key(player)
                 self.seen = Seen(me=player.seat)
                 try:
-                    async for happening in player:
-                        self._told(happening)
+                    async for event in player:
+                        self._told(event)
                 finally:
                     if self._keep is None:
                         player.quit()  # the key goes with this program, and a seat is not left to nobody
@@ -226,21 +238,21 @@ class Table(Sized):
             if self._keep is not None:
                 self._keep()
 
-    def _told(self, happening: Happening) -> None:
-        match happening:
+    def _told(self, event: ClientEvent) -> None:
+        match event:
             case Update():
-                self._shown(happening)
+                self._shown(event)
             case Refused():
                 self._hand_down = False
-                self._say(refusal(happening.reason))
+                self._say(refusal(event.reason))
             case Reacted():
-                self._say(f"{self._name_of(happening.seat) or 'Somebody watching'} shows {happening.emoji}")
-            case Marked():
-                name = self._name_of(happening.seat) or "Somebody"
-                self._say(f"{name}: hands unlike people's; honest ones look so once in {happening.one_in}.")
-            case HoldOn():
+                self._say(f"{self._name_of(event.seat) or 'Somebody watching'} shows {event.emoji}")
+            case SuspectFlagged():
+                name = self._name_of(event.seat) or "Somebody"
+                self._say(f"{name}: hands unlike people's; honest ones look so once in {event.one_in}.")
+            case StoreStalled():
                 self._say(
-                    "The score book does not answer. Nothing is lost; play goes on by itself." if happening.on else ""
+                    "The score book does not answer. Nothing is lost; play goes on by itself." if event.on else ""
                 )
             case Lost():
                 self._say("Connection lost. Getting you back to the table …", for_s=3_600)
@@ -248,7 +260,7 @@ class Table(Sized):
                 self.seen = Seen(me=self.player.seat if self.player is not None else None)
                 self._say("Back at the table.")
             case _:
-                assert_never(happening)
+                assert_never(event)
         self._draw()
 
     def _shown(self, update: Update) -> None:

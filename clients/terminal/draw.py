@@ -14,7 +14,7 @@ from clients.terminal.words import card_name, cards, dealer_line, inert, ms
 from clients.words import counted
 from engine.cards import Card
 from engine.game import LandedCard, Status, Wait
-from wire.messages import Hand, Kind, Stage, TableSeat
+from wire.messages import Kind, RankedSlap, Stage, TableSeat
 
 WIDTH, HEIGHT = 80, 24
 """The smallest terminal that shows a whole table."""
@@ -169,7 +169,7 @@ def finish(seen: Seen) -> Text:
     return Text("\n", no_wrap=True).join([Text(title, "dim"), *lanes])
 
 
-def _lane(seen: Seen, hand: Hand, longest_us: int, first_us: int) -> Text:
+def _lane(seen: Seen, hand: RankedSlap, longest_us: int, first_us: int) -> Text:
     player = seen.players.get(hand.seat)
     name = "You" if hand.seat == seen.place else inert(player.name, 12) if player is not None else "?"
     length = max(1, round(hand.accepted_us * LANE_CELLS / longest_us))

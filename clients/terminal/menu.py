@@ -8,7 +8,7 @@ from wire.messages import (
     Claim,
     EndGame,
     GiveSeat,
-    Hold,
+    HoldDeal,
     Kind,
     Lock,
     Message,
@@ -75,7 +75,9 @@ def _hosts(seen: Seen) -> list[tuple[str, Message]]:
             if wins != table.first_to
         ]
     if table.stage is Stage.BREAK:
-        told.append(("Let the next deal come", Hold(False)) if table.held else ("Hold the next deal", Hold(True)))
+        told.append(
+            ("Let the next deal come", HoldDeal(False)) if table.held else ("Hold the next deal", HoldDeal(True))
+        )
     told.append(("Open the table to newcomers", Lock(False)) if table.locked else ("Lock the table", Lock(True)))
     told += [
         (f"Remove {'the computer ' if each.kind is Kind.COMPUTER else ''}{inert(each.name, 20)}", Remove(each.id))

@@ -4,15 +4,15 @@ import hashlib
 import re
 from base64 import urlsafe_b64encode
 
-from server.base.ports import Luck
+from server.base.ports import RandomSource
 
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 """At least 128 bits, and nothing that a header could not hold."""
 
 
-def new_key(luck: Luck) -> str:
+def new_key(random_source: RandomSource) -> str:
     """A secret of 192 bits, as letters, digits, - and _."""
-    return urlsafe_b64encode(luck.draw()[:24]).decode()
+    return urlsafe_b64encode(random_source.draw()[:24]).decode()
 
 
 def hash_of(secret: str) -> str:

@@ -45,7 +45,7 @@ VERDICT_WAIT = Durations(1_000, 5_000, 10_000, 25_000, 50_000, 100_000, 200_000,
 """From the first hand's arrival to the verdict."""
 CORRECTED = Number()
 """Hands to whose claimed reaction the dealer added something."""
-OVERTURNED = Number()
+LATE_WINNERS = Number()
 """Hands that came after a verdict which they would have won."""
 KEEP = Durations(250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000)
 """What it took to keep a change."""

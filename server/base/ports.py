@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from engine.cards import Chance
+from engine.cards import Entropy
 
 
 class Clock(Protocol):
@@ -16,8 +16,8 @@ class Clock(Protocol):
         return 0
 
 
-class Luck(Protocol):
+class RandomSource(Protocol):
     """Where every shuffle, reaction of a computer player, code and secret comes from."""
 
-    def draw(self) -> Chance:
+    def draw(self) -> Entropy:
         """32 bytes that nobody can foresee."""

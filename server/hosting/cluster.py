@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from server.base.ports import Clock, Luck
+from server.base.ports import Clock, RandomSource
 from server.store.port import BadRecord, Leases, StoreDown
 
 log = logging.getLogger("slapjack.cluster")
@@ -47,11 +47,11 @@ class Node:
     A lease counts from the moment at which it was asked for, since the store may have heard of it at once.
     """
 
-    def __init__(self, name: str, leases: Leases, clock: Clock, luck: Luck) -> None:
+    def __init__(self, name: str, leases: Leases, clock: Clock, random_source: RandomSource) -> None:
         self.lease = Lease(name)
         self._leases = leases
         self._clock = clock
-        self._luck = luck
+        self._random_source = random_source
         self._forgotten = "-"
         self.taken = 0
         """Leases that were taken: one at each start, and one after each that was lost."""
@@ -63,7 +63,7 @@ class Node:
     async def take(self) -> bool:
         """Takes a new lease; False while another server has this name, or this one's last lease is not over."""
         lease = self.lease
-        boot, asked_us = self._luck.draw()[:8].hex(), self._clock.now_us()
+        boot, asked_us = self._random_source.draw()[:8].hex(), self._clock.now_us()
         if not await self._leases.take(lease.node, boot):
             return False
         _, self._forgotten = await self._leases.forgotten(self._forgotten)

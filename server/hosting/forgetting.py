@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from server.base.ports import Luck
-from server.hosting.host import taken_up
+from server.base.ports import RandomSource
+from server.hosting.host import resumed_game
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.store.redis import RedisStore
 from server.table.journal import AnyEntry, BadEntry, Moved, Replayed, read_entry, write_entry
@@ -22,7 +22,7 @@ log = logging.getLogger("slapjack.forgetting")
 BACK_UP = "a back-up is being made, and nobody can be forgotten meanwhile"
 
 
-async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None:
+async def forget(store: RedisStore, random_source: RandomSource, at_us: int, person: str) -> None:
     """Deletes a person: from every table and its journal, from the leaderboard, and every way that leads to them.
 
     What stops it half-way, such as a `StoreDown`, leaves enough for it to be done again. So does a table that cannot be
@@ -33,7 +33,7 @@ async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None
     unread: BadRecord | None = None
     for code in await store.people.tables(person):
         try:
-            while not await _forget_at(store, luck, at_us, code, person):
+            while not await _forget_at(store, random_source, at_us, code, person):
                 log.info("table %s was taken over meanwhile", code)
             await store.people.stood_up(code, person)
         except BadRecord as bad:
@@ -45,7 +45,7 @@ async def forget(store: RedisStore, luck: Luck, at_us: int, person: str) -> None
         raise unread
 
 
-async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, person: str) -> bool:
+async def _forget_at(store: RedisStore, random_source: RandomSource, at_us: int, code: str, person: str) -> bool:
     """Takes a person out of what is kept of a table; False where somebody else took the table over meanwhile.
 
     Whoever has the table awake is fenced off by it, and takes it up again as it is then.
@@ -61,9 +61,9 @@ async def _forget_at(store: RedisStore, luck: Luck, at_us: int, code: str, perso
     opened = await store.open_table(code)
     if opened is None:
         return True
-    replayed = taken_up(code, opened.journal)
+    replayed = resumed_game(code, opened.journal)
     # The table itself knows what follows when somebody leaves for good (R25), be it that another has won.
-    room = Room(opened.record, luck, 0, replayed, at_us)
+    room = Room(opened.record, random_source, 0, replayed, at_us)
     effects = room.receive(Forgotten(person), at_us)
     change = next((effect.change for effect in effects if isinstance(effect, Keep)), Change())
     goes_on = replayed is not None and change.result is None

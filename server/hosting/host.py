@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from engine.game import Wait
 from engine.rules import Rules
-from server.base.ports import Clock, Luck
+from server.base.ports import Clock, RandomSource
 from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
 from server.hosting.mailbox import Mailbox, give_up
 from server.store.port import Elsewhere, Store
@@ -59,14 +59,14 @@ class Host:
         self,
         store: Store,
         clock: Clock,
-        luck: Luck,
+        random_source: RandomSource,
         max_tables: int,
         max_spectators: int,
         node: Node | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._luck = luck
+        self._random_source = random_source
         self._max_tables = max_tables
         self._max_spectators = max_spectators
         self.node = node
@@ -91,8 +91,8 @@ class Host:
             raise ServerFull("those who play here need all of this server")
         await self._make_room()
         while True:
-            code = new_code(self._luck)
-            if await self._store.create_table(TableRecord(code, Rules(), born=self._luck.draw()[:8].hex())):
+            code = new_code(self._random_source)
+            if await self._store.create_table(TableRecord(code, Rules(), born=self._random_source.draw()[:8].hex())):
                 return code
 
     async def open(self, code: str) -> Mailbox | None:
@@ -174,8 +174,10 @@ class Host:
             await give_up(self._store, code, owner, opened.epoch)
             raise
         self.woken += 1
-        replayed = taken_up(code, opened.journal)
-        room = Room(opened.record, self._luck, self._max_spectators, replayed, self._clock.now_us(), self._strain)
+        replayed = resumed_game(code, opened.journal)
+        room = Room(
+            opened.record, self._random_source, self._max_spectators, replayed, self._clock.now_us(), self._strain
+        )
         self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._forget)
         if self._look is None:
             self._look_later()
@@ -224,7 +226,7 @@ class Host:
             del self._rooms[mailbox.room.code]
 
 
-def taken_up(code: str, journal: Sequence[bytes]) -> Replayed | None:
+def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:
     """The game that was going on, if any; says in the log which entry is bad, and goes on from the last good one."""
     try:
         replayed = replay(journal)
@@ -236,9 +238,9 @@ def taken_up(code: str, journal: Sequence[bytes]) -> Replayed | None:
     return replayed if replayed is not None and replayed.game.due().wait is not Wait.OVER else None
 
 
-def new_code(luck: Luck) -> str:
+def new_code(random_source: RandomSource) -> str:
     """Six symbols without look-alikes, every code as likely as another."""
-    number = int.from_bytes(luck.draw())
+    number = int.from_bytes(random_source.draw())
     symbols = []
     for _ in range(CODE_LENGTH):
         number, symbol = divmod(number, len(CODE_SYMBOLS))

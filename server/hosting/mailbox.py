@@ -34,7 +34,7 @@ from server.table.records import Change
 from server.table.room import Room
 from wire.codec import write
 from wire.frames import frame_of
-from wire.messages import Closing, FromPhone, HoldOn, Join, Message, Update
+from wire.messages import ClientMessage, CloseCode, Join, Message, StoreStalled, Update
 
 log = logging.getLogger("slapjack.mailbox")
 
@@ -128,12 +128,12 @@ class Mailbox:
             return
         self._phones[conn] = phone
 
-    def hear(self, conn: ConnId, message: FromPhone, arrived_us: int) -> None:
+    def hear(self, conn: ConnId, message: ClientMessage, arrived_us: int) -> None:
         """A message has arrived."""
         if len(self._inbox) >= MOST_WAITING:
             if (phone := self._phones.get(conn)) is not None:
                 self.disconnect(conn)
-                phone.hang_up(Closing.STORE_DOWN, STORE_AWAY)
+                phone.hang_up(CloseCode.STORE_DOWN, STORE_AWAY)
         elif isinstance(message, Join) and message.key:
             self._joining = asyncio.ensure_future(self._hear_join(conn, message, arrived_us, self._joining))
             self._asking.add(self._joining)
@@ -155,11 +155,11 @@ class Mailbox:
         except StoreDown as down:
             log.warning("room %s: a person cannot be looked up: %s", self.room.code, down)
             if (phone := self._phones.pop(conn, None)) is not None:
-                phone.hang_up(Closing.STORE_DOWN, STORE_AWAY)
+                phone.hang_up(CloseCode.STORE_DOWN, STORE_AWAY)
         except BadRecord as bad:
             log.error("room %s: a person cannot be read: %s", self.room.code, bad)
             if (phone := self._phones.pop(conn, None)) is not None:
-                phone.hang_up(Closing.ROOM_FAILED, UNREADABLE)
+                phone.hang_up(CloseCode.ROOM_FAILED, UNREADABLE)
         if before is not None:
             await asyncio.wait((before,))
         if conn in self._phones:  # and not a socket that has gone meanwhile, whose seat would stay with a ghost
@@ -237,7 +237,7 @@ class Mailbox:
     def _fail(self) -> None:
         """The room has come to something impossible: it is lost to what was saved of it, and no other room is."""
         log.exception("room %s failed", self.room.code)
-        self._end(Closing.ROOM_FAILED, FAILED)
+        self._end(CloseCode.ROOM_FAILED, FAILED)
 
     def _end(self, code: int, reason: str) -> None:
         if self._goodbye is not None:
@@ -364,11 +364,11 @@ class Mailbox:
                 self._quiet_since_us = self._clock.now_us()
                 since_us = since_us or self._quiet_since_us
                 # Said again with every try: a phone that hears nothing for long takes us for dead.
-                self._tell_all(HoldOn(True))
+                self._tell_all(StoreStalled(True))
                 await asyncio.sleep(delay_s)
                 delay_s = min(LONGEST_RETRY_S, delay_s * 2)
         if since_us:
-            self._tell_all(HoldOn(False))
+            self._tell_all(StoreStalled(False))
             self._inbox.appendleft((Stalled(since_us), self._clock.now_us()))
 
     def _tell_all(self, message: Message) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from engine.game import Seat
 from engine.value import Value
-from wire.messages import Hand, Verdict
+from wire.messages import RankedSlap, Verdict
 
 TIE_BAND_US = 8_000
 """Two accepted reactions closer than this are too close to call (R18)."""
@@ -105,7 +105,7 @@ def watermark_us(shown_us: int, late_us: int | None, rtt_us: int, answered_us: i
     return proved_us(shown_us, rtt_us, answered_us) - painted_us - SLACK_US
 
 
-def weigh(evidence: Evidence) -> Hand:
+def weigh(evidence: Evidence) -> RankedSlap:
     """The hand that the evidence makes.
 
     What an honest claim would be is known to a few milliseconds: the hand came half a ping after the last one that
@@ -116,7 +116,7 @@ def weigh(evidence: Evidence) -> Hand:
     e = evidence
     elapsed_us = max(0, e.arrived_us - e.shown_us)
     if e.computer:
-        return Hand(e.seat, elapsed_us, elapsed_us + e.handicap_us, handicap_us=e.handicap_us, cover=e.cover)
+        return RankedSlap(e.seat, elapsed_us, elapsed_us + e.handicap_us, handicap_us=e.handicap_us, cover=e.cover)
     # A hand from the future: that clock has jumped, and its word is worth nothing.
     claimed_us = None if e.claimed_us is None or e.claimed_us > elapsed_us + FRAME_US else max(0, e.claimed_us)
     expected_us = elapsed_us
@@ -136,7 +136,7 @@ def weigh(evidence: Evidence) -> Hand:
     accepted_us = max(reaction_us + short_us - credit_us, least_us)
     if accepted_us < FLOOR_US:
         accepted_us, credit_us = FLOORED_US, 0
-    return Hand(
+    return RankedSlap(
         seat=e.seat,
         reaction_us=claimed_us,
         accepted_us=accepted_us + e.handicap_us,
@@ -151,7 +151,7 @@ def weigh(evidence: Evidence) -> Hand:
 class Heard(Value):
     """A hand and when it arrived, on the room's clock."""
 
-    hand: Hand
+    hand: RankedSlap
     arrived_us: int
 
 
@@ -170,10 +170,10 @@ class Contest(Value):
     local: frozenset[Seat] = frozenset()
     call: bool = False
     heard: tuple[Heard, ...] = ()
-    marks: dict[Seat, int] = msgspec.field(default_factory=dict)
+    watermarks: dict[Seat, int] = msgspec.field(default_factory=dict)
     asked: dict[Seat, int | None] = msgspec.field(default_factory=dict)
 
-    def hear(self, hand: Hand, arrived_us: int) -> "Contest":
+    def hear(self, hand: RankedSlap, arrived_us: int) -> "Contest":
         """The contest with one more hand, or turn that would cover the card; a seat's first one stands."""
         if any(h.hand.seat == hand.seat and h.hand.cover == hand.cover for h in self.heard):
             return self
@@ -184,11 +184,11 @@ class Contest(Value):
         """The contest after `seat`'s call was heard in time (R13)."""
         return msgspec.structs.replace(self, heard=tuple(_with_call(h) if _is_of(h, seat) else h for h in self.heard))
 
-    def hear_mark(self, seat: Seat, reaction_us: int) -> "Contest":
+    def raise_watermark(self, seat: Seat, reaction_us: int) -> "Contest":
         """The contest knowing that no hand below `reaction_us` is still to come from `seat`."""
-        if reaction_us <= self.marks.get(seat, 0):
+        if reaction_us <= self.watermarks.get(seat, 0):
             return self
-        return msgspec.structs.replace(self, marks={**self.marks, seat: reaction_us})
+        return msgspec.structs.replace(self, watermarks={**self.watermarks, seat: reaction_us})
 
     def ask(self, seat: Seat, due_us: int) -> "Contest":
         """The contest after that page was asked, whose answer should be here at `due_us`."""
@@ -214,7 +214,7 @@ class Contest(Value):
     def open_to(self) -> frozenset[Seat]:
         """The rivals who may still be earlier than the leader: not slapped, and not past it with their watermark."""
         leading_us = self.heard[0].hand.accepted_us if self.heard else 0
-        return frozenset(s for s in self.silent() if not self.heard or self.marks.get(s, 0) < leading_us)
+        return frozenset(s for s in self.silent() if not self.heard or self.watermarks.get(s, 0) < leading_us)
 
     def silent(self) -> frozenset[Seat]:
         """The rivals of whom no hand has been heard."""

@@ -24,10 +24,10 @@ from server.net.link import SCOPE_KEY, LinkProtocol
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 from server.table.mail import ConnId
 from server.table.records import TableRecord
-from wire.codec import Malformed, as_json, from_json, read_from_phone
+from wire.codec import Malformed, as_json, from_json, read_client_message
 from wire.codes import read_code
 from wire.frames import frame_of, payload_of
-from wire.messages import JSON_SUBPROTOCOL, Closing, Join
+from wire.messages import JSON_SUBPROTOCOL, CloseCode, Join
 
 log = logging.getLogger("slapjack.connection")
 
@@ -35,7 +35,7 @@ REFUSED_S = 120.0
 """So long somebody whose join was refused has to think of another name."""
 
 
-class Door:
+class SocketEndpoint:
     """Lets sockets in: counts them, checks them, and leads each to its room."""
 
     def __init__(self, host: Host, store: Store, clock: Clock, settings: Settings) -> None:
@@ -81,13 +81,13 @@ class Door:
         address = socket.client.host if socket.client is not None else ""
         origin, host = socket.headers.get("origin"), socket.headers.get("host")
         if not right_origin(origin, host, self._settings.public_url):
-            link.hang_up(Closing.FOREIGN_ORIGIN, "this page belongs to another server")
+            link.hang_up(CloseCode.FOREIGN_ORIGIN, "this page belongs to another server")
         elif not self._dials.of(address).take(self._clock.now_us()):
-            link.hang_up(Closing.TOO_MANY, "too many connections from one address")
+            link.hang_up(CloseCode.TOO_MANY, "too many connections from one address")
         elif self._open.full():
-            link.hang_up(Closing.SERVER_FULL, "this server is full")
+            link.hang_up(CloseCode.SERVER_FULL, "this server is full")
         elif self._open.full_for(address):
-            link.hang_up(Closing.TOO_MANY, "too many connections from one address")
+            link.hang_up(CloseCode.TOO_MANY, "too many connections from one address")
         else:
             self._open.enter(address)
             try:
@@ -125,27 +125,27 @@ class Door:
             table = await self.look_for(socket, code, address)
             room = await self._host.open(table.code) if table is not None else None
         except TooManyMisses as wrong:
-            link.hang_up(Closing.TOO_MANY, wrong.text)
+            link.hang_up(CloseCode.TOO_MANY, wrong.text)
             return None
         except Elsewhere as there:
             self._host.moved += 1
-            link.hang_up(Closing.MOVED, there.node)
+            link.hang_up(CloseCode.MOVED, there.node)
             return None
         except ServerStops:
             link.hang_up(SERVICE_RESTART, STOPS)
             return None
         except ServerFull:
-            link.hang_up(Closing.SERVER_FULL, "this server is full")
+            link.hang_up(CloseCode.SERVER_FULL, "this server is full")
             return None
         except StoreDown:
-            link.hang_up(Closing.STORE_DOWN, STORE_AWAY)
+            link.hang_up(CloseCode.STORE_DOWN, STORE_AWAY)
             return None
         except BadRecord as bad:
             log.error("table %s cannot be read: %s", code, bad)
-            link.hang_up(Closing.ROOM_FAILED, "what was kept of this table cannot be read")
+            link.hang_up(CloseCode.ROOM_FAILED, "what was kept of this table cannot be read")
             return None
         if room is None:
-            link.hang_up(Closing.NO_SUCH_TABLE, "there is no table with this code")
+            link.hang_up(CloseCode.NO_SUCH_TABLE, "there is no table with this code")
         return room
 
 
@@ -184,14 +184,14 @@ class Connection:
         if self._link.closing:
             return
         if text and not self._json:
-            self._link.hang_up(Closing.MALFORMED, "a text frame: messages are msgpack in binary frames")
+            self._link.hang_up(CloseCode.MALFORMED, "a text frame: messages are msgpack in binary frames")
         elif self._json and not text:
-            self._link.hang_up(Closing.MALFORMED, "a binary frame: on this socket messages are JSON in text frames")
+            self._link.hang_up(CloseCode.MALFORMED, "a binary frame: on this socket messages are JSON in text frames")
         else:
             try:
-                message = read_from_phone(from_json(frame) if text else frame)
+                message = read_client_message(from_json(frame) if text else frame)
             except Malformed as wrong:
-                self._link.hang_up(Closing.MALFORMED, _short(str(wrong)))
+                self._link.hang_up(CloseCode.MALFORMED, _short(str(wrong)))
                 return
             self._asked_to_join = self._asked_to_join or isinstance(message, Join)
             self._room.hear(self.id, message, arrived_us)
@@ -200,7 +200,7 @@ class Connection:
         """Whether this phone may say one more thing; the socket is closed where it has said too much."""
         if self._bucket.take(now_us):
             return True
-        self._link.hang_up(Closing.TOO_MANY, "too many messages")
+        self._link.hang_up(CloseCode.TOO_MANY, "too many messages")
         return False
 
     def ponged(self, sent_us: int, arrived_us: int) -> None:
@@ -214,14 +214,14 @@ class Connection:
     def _expect_join(self) -> None:
         """The time to say who you are is over; whoever was refused has some more, to try again."""
         if not self._asked_to_join:
-            self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody said who this is")
+            self._link.hang_up(CloseCode.JOIN_TIMEOUT, "nobody said who this is")
         elif not self._room.has_joined(self.id):
             self._patience = asyncio.get_running_loop().call_later(REFUSED_S, self._expect_guest)
 
     def _expect_guest(self) -> None:
         """So is that. Only who is at the table is asked whether they are there: others would keep it awake for ever."""
         if not self._room.has_joined(self.id):
-            self._link.hang_up(Closing.JOIN_TIMEOUT, "nobody has come to the table")
+            self._link.hang_up(CloseCode.JOIN_TIMEOUT, "nobody has come to the table")
 
 
 class JsonPhone:

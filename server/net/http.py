@@ -31,7 +31,7 @@ class Denied(Exception):
 
     def answer(self) -> Response:
         """The answer that says so."""
-        return told({"error": self.reason, "text": self.text}, self.status)
+        return reply({"error": self.reason, "text": self.text}, self.status)
 
 
 class TooManyMisses(Denied):
@@ -41,7 +41,7 @@ class TooManyMisses(Denied):
         super().__init__(429, "too_many", "too many wrong codes: wait a minute")
 
 
-class Gate:
+class RequestGuard:
     """Lets in what comes from our own page, and from each household no more than so much a minute."""
 
     def __init__(self, clock: Clock, settings: Settings, per_minute: int) -> None:
@@ -57,7 +57,7 @@ class Gate:
             raise Denied(429, "too_many", "too much is asked from here: wait a minute")
 
 
-def told(value: object, status: int = 200) -> Response:
+def reply(value: object, status: int = 200) -> Response:
     """An answer in JSON that nobody keeps."""
     return Response(msgspec.json.encode(value), status, {"cache-control": "no-store"}, media_type="application/json")
 

@@ -50,7 +50,7 @@ class AddressBuckets:
 
     def of(self, address: str) -> Bucket:
         """The bucket of everybody behind that address."""
-        key = household(address)
+        key = client_network(address)
         bucket = self._buckets.pop(key, None) or Bucket(self._per_s, self._burst)
         self._buckets[key] = bucket
         if len(self._buckets) > MOST_ADDRESSES:
@@ -73,17 +73,17 @@ class Count:
 
     def full_for(self, address: str) -> bool:
         """Whether there are as many from that household as there may be."""
-        return self._each.get(household(address), 0) >= self._most_each
+        return self._each.get(client_network(address), 0) >= self._most_each
 
     def enter(self, address: str) -> None:
         """One more is there."""
-        key = household(address)
+        key = client_network(address)
         self._all += 1
         self._each[key] = self._each.get(key, 0) + 1
 
     def leave(self, address: str) -> None:
         """One that was there is gone."""
-        key = household(address)
+        key = client_network(address)
         self._all -= 1
         self._each[key] -= 1
         if not self._each[key]:
@@ -134,7 +134,7 @@ class Guesses:
             self._trust_more(guess.of)
 
     def _charge(self, address: str, now_us: int) -> Guess | None:
-        key = household(address)
+        key = client_network(address)
         charged = self._at.of(address), self._trusted if key in self._trust else self._strangers
         if any(bucket.left(now_us) < 1 for bucket in charged):
             return None
@@ -151,8 +151,8 @@ class Guesses:
         if guess.charged[1] is self._trusted:
             self._trust_more(guess.of)
 
-    def _trust_more(self, household: str) -> None:
-        self._trust[household] = min(MOST_TRUST, self._trust.pop(household, 0) + 1)
+    def _trust_more(self, client_network: str) -> None:
+        self._trust[client_network] = min(MOST_TRUST, self._trust.pop(client_network, 0) + 1)
         if len(self._trust) > MOST_ADDRESSES:
             self._trust.popitem(last=False)
 
@@ -163,7 +163,7 @@ a single /64), so that by /64 each would be 256 households or more. Where every 
 (RFC 7278), neighbours share one."""
 
 
-def household(address: str) -> str:
+def client_network(address: str) -> str:
     """What one family has: an IPv4 address, or an IPv6 /56."""
     try:
         ip = ipaddress.ip_address(address)

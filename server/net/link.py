@@ -18,7 +18,7 @@ except ImportError:
     from websockets.utils import apply_mask
 
 from server.base import meters
-from server.base.ports import Clock, Luck
+from server.base.ports import Clock, RandomSource
 from wire.frames import BINARY, CLOSE, LONG, MASK_BYTES, MASKED, PING, PONG, SHORT_HEAD, TEXT
 
 SCOPE_KEY = "slapjack.link"
@@ -36,7 +36,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
     """uvicorn's protocol with the ASGI queue left out for messages, once somebody has attached to it."""
 
     clock: Clock
-    luck: Luck
+    random_source: RandomSource
     outbox_bytes: int
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -44,7 +44,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self._receive: Callable[[bytes, int, bool], None] | None = None
         self._ponged: Callable[[int, int], None] | None = None
         self._pings: dict[bytes, int] = {}
-        self._chance = b""
+        self._entropy = b""
         self._arrived_us = 0
         self._piece = b""
         self._afford: Callable[[int], bool] = lambda _: True
@@ -149,8 +149,8 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         """Sends a ping whose pong can only be given by whoever got it (RFC 6455 sections 5.5.2 and 5.5.3)."""
         if self.closing or len(self._pings) >= MOST_PINGS:
             return
-        self._chance = self._chance[PING_BYTES:] or self.luck.draw()
-        payload = self._chance[:PING_BYTES]
+        self._entropy = self._entropy[PING_BYTES:] or self.random_source.draw()
+        payload = self._entropy[:PING_BYTES]
         self._pings[payload] = self.clock.now_us()
         self.transport.write(bytes((PING, PING_BYTES)) + payload)
 
@@ -224,6 +224,8 @@ class LinkProtocol(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
 
-def link_protocol(clock: Clock, luck: Luck, outbox_bytes: int) -> type[LinkProtocol]:
+def link_protocol(clock: Clock, random_source: RandomSource, outbox_bytes: int) -> type[LinkProtocol]:
     """The protocol class for uvicorn's `ws` setting, with its clock, its luck and the outbox limit in it."""
-    return type("LinkProtocol", (LinkProtocol,), {"clock": clock, "luck": luck, "outbox_bytes": outbox_bytes})
+    return type(
+        "LinkProtocol", (LinkProtocol,), {"clock": clock, "random_source": random_source, "outbox_bytes": outbox_bytes}
+    )

@@ -20,8 +20,8 @@ import msgspec
 
 from engine.value import Value
 from server.store.board import DUE, Board
-from server.store.line import Line
 from server.store.nodes import FORGOTTEN
+from server.store.pipeline import Pipeline
 
 FIRST_LINE = b"slapjack export 1\n"
 OURS = "slapjack:*"
@@ -96,7 +96,7 @@ def new_file(file: Path) -> Iterator[BinaryIO]:
         unfinished.unlink(missing_ok=True)
 
 
-async def export(line: Line, board: Board, out: BinaryIO) -> Copied:
+async def export(line: Pipeline, board: Board, out: BinaryIO) -> Copied:
     """Writes down all that the store holds; raises `CannotExport` and `StoreDown`.
 
     Games go on meanwhile. Results of games that end wait to be counted until it is done, so the leaderboards stand
@@ -108,7 +108,7 @@ async def export(line: Line, board: Board, out: BinaryIO) -> Copied:
         await board.count_again()
 
 
-async def _write(line: Line, board: Board, out: BinaryIO) -> Copied:
+async def _write(line: Pipeline, board: Board, out: BinaryIO) -> Copied:
     await board.pause_counting()
     out.write(FIRST_LINE)
     tables, parts = 0, 0
@@ -129,7 +129,7 @@ async def _stay_paused(board: Board) -> None:
         raise CannotExport("results were counted meanwhile: another export has ended, or this one stood still")
 
 
-async def _everything(line: Line, left: list[str]) -> AsyncIterator[Part]:
+async def _everything(line: Pipeline, left: list[str]) -> AsyncIterator[Part]:
     """All parts, the tables after all that their results may have been counted in."""
     codes: set[bytes] = set()
     async for some in _scan(line):
@@ -143,7 +143,7 @@ async def _everything(line: Line, left: list[str]) -> AsyncIterator[Part]:
             yield part
 
 
-async def _parts(line: Line, keys: Sequence[bytes], left: list[str]) -> AsyncIterator[Part]:
+async def _parts(line: Pipeline, keys: Sequence[bytes], left: list[str]) -> AsyncIterator[Part]:
     """These keys as they are at one moment, save for sorted sets, which nobody changes while counting is paused."""
     snapshot = await line.script("snapshot")(keys, ()) if keys else []
     for key, (packed_kind, expires_ms, words) in zip(keys, snapshot, strict=True):
@@ -161,7 +161,7 @@ async def _parts(line: Line, keys: Sequence[bytes], left: list[str]) -> AsyncIte
             left.append(f"{key.decode(errors='replace')}, a {kind}")
 
 
-async def _ranked(line: Line, key: bytes) -> AsyncIterator[tuple[tuple[bytes, ...], ...]]:
+async def _ranked(line: Pipeline, key: bytes) -> AsyncIterator[tuple[tuple[bytes, ...], ...]]:
     start = 0
     while True:
         found = line.redis.zrange(key, start, start + 10 * AT_ONCE - 1, withscores=True)
@@ -172,7 +172,7 @@ async def _ranked(line: Line, key: bytes) -> AsyncIterator[tuple[tuple[bytes, ..
         start += len(members)
 
 
-async def _scan(line: Line) -> AsyncIterator[list[bytes]]:
+async def _scan(line: Pipeline) -> AsyncIterator[list[bytes]]:
     cursor = 0
     while True:
         cursor, some = await line.answer(line.redis.scan(cursor, match=OURS, count=AT_ONCE), OURS)
@@ -189,7 +189,7 @@ def _framed(part: Part | End) -> bytes:
 # --- in ----------------------------------------------------------------------------------------------------------
 
 
-async def restore(line: Line, board: Board, kept: BinaryIO, *, replace: bool) -> Copied:
+async def restore(line: Pipeline, board: Board, kept: BinaryIO, *, replace: bool) -> Copied:
     """Puts all that a file has into the store; with `replace` instead of what is there.
 
     Raises `CannotImport`, with nothing changed, when the file is not whole, or when something is there and is not to
@@ -222,7 +222,7 @@ async def restore(line: Line, board: Board, kept: BinaryIO, *, replace: bool) ->
     return Copied(tables, parts)
 
 
-async def _put(line: Line, parts: Sequence[Part], now_s: int) -> None:
+async def _put(line: Pipeline, parts: Sequence[Part], now_s: int) -> None:
     async with line.redis.pipeline(transaction=False) as pipe:
         for part in parts:
             flat = [word for member in part.members for word in member]

@@ -26,7 +26,7 @@ import msgspec
 
 from engine.rules import GameName
 from engine.value import Value
-from server.store.line import Line
+from server.store.pipeline import Pipeline
 from server.store.port import BadRecord
 from server.table.records import Result
 from wire.figures import FIGURES, By, Page, Row, Span
@@ -63,7 +63,7 @@ class Finished(Value):
 class Board:
     """The boards of every game. A row of somebody who has not played for `keep_s` goes."""
 
-    def __init__(self, line: Line, keep_s: int) -> None:
+    def __init__(self, line: Pipeline, keep_s: int) -> None:
         self._line = line
         self._redis = line.redis
         self._keep_s = keep_s

@@ -7,7 +7,7 @@ Knows keys and how long each is kept. Knows no table; which of them is whose is 
 - `slapjack:forgotten`, a stream: people who have just asked to be forgotten, for servers that have them at a table.
 """
 
-from server.store.line import Line
+from server.store.pipeline import Pipeline
 from server.store.port import Leases
 
 LEASE_MS = 3_000
@@ -24,7 +24,7 @@ def lease_key(node: str) -> str:
 class Nodes(Leases):
     """All servers with a name."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Pipeline) -> None:
         self._line = line
         self._lease_script = line.script("lease")
 

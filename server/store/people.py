@@ -12,7 +12,7 @@ secret of their first device, and shares no name with anybody, whatever they cal
 from collections.abc import Iterable
 
 from engine.value import Value
-from server.store.line import Command, Line
+from server.store.pipeline import Command, Pipeline
 
 PERSON_LENGTH = 64
 """A person's name is the hex SHA-256 of a secret."""
@@ -33,7 +33,7 @@ class Person(Value):
 class People:
     """All people, and what leads to them. Somebody not seen for `keep_s` is forgotten."""
 
-    def __init__(self, line: Line, keep_s: int) -> None:
+    def __init__(self, line: Pipeline, keep_s: int) -> None:
         self._line = line
         self._redis = line.redis
         self._keep_s = keep_s

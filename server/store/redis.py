@@ -20,9 +20,9 @@ from typing import Self
 import msgspec
 
 from server.store.board import Board, Finished, outbox_key
-from server.store.line import Line
 from server.store.nodes import Nodes
 from server.store.people import PERSON_LENGTH, People
+from server.store.pipeline import Pipeline
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 from server.table.records import RECORD_VERSION, Change, Opened, TableRecord
 from wire.messages import Kind
@@ -60,7 +60,7 @@ class RedisStore(Store):
     def __init__(
         self, url: str, *, keep_days: int = 365, keep_journal_days: int = 30, now_s: Callable[[], int] | None = None
     ) -> None:
-        self.line = Line(url, now_s)
+        self.line = Pipeline(url, now_s)
         self._keep_s = keep_days * DAY_S
         self._keep_journal_s = keep_journal_days * DAY_S
         self._open_script = self.line.script("open_table")

@@ -9,10 +9,10 @@ import msgspec
 
 from engine.game import Seat
 from engine.rules import Rules
-from server.base.ports import Luck
+from server.base.ports import RandomSource
+from server.judge.cheat_detector import CheatDetector
 from server.judge.judge import CREDIT_START_US
 from server.judge.path import Path
-from server.judge.watch import Watch
 from server.table.mail import ConnId
 from server.table.names import COMPUTER_FACE, COMPUTER_NAMES, clean, clean_face, plain_name
 from server.table.play import SILENT_TURNS
@@ -43,7 +43,7 @@ class Chair:
     credit_us: int = CREDIT_START_US
     reactions_us: list[int] = field(default_factory=list)
     wrong: int = 0
-    watch: Watch = Watch()
+    watch: CheatDetector = CheatDetector()
     told_rtt_ms: int = 0
 
     @property
@@ -118,12 +118,12 @@ class Seats:
     somebody has taken over from, until they are back (R26).
     """
 
-    def __init__(self, seats: Iterable[SeatRecord], host: SeatId | None, luck: Luck) -> None:
+    def __init__(self, seats: Iterable[SeatRecord], host: SeatId | None, random_source: RandomSource) -> None:
         self.chairs = [Chair(seat) for seat in seats]
         self.host = host
         self.rightful_host: SeatId | None = None
         self.host_away_us: int | None = None
-        self._luck = luck
+        self._random_source = random_source
 
     # --- who is here ---------------------------------------------------------------------------------------------
 
@@ -212,16 +212,16 @@ class Seats:
         self.chairs = [c for c in self.chairs if c is not chair]
 
     def _new_id(self) -> SeatId:
-        return SeatId(base64.b32encode(self._luck.draw()[:5]).decode().lower())
+        return SeatId(base64.b32encode(self._random_source.draw()[:5]).decode().lower())
 
     def _plain_name(self) -> str:
         taken = {chair.record.name for chair in self.chairs}
-        picks = (plain_name(int.from_bytes(self._luck.draw()[:4])) for _ in iter(int, 1))
+        picks = (plain_name(int.from_bytes(self._random_source.draw()[:4])) for _ in iter(int, 1))
         return next(name for name in picks if name not in taken)
 
     # --- who is in a game ----------------------------------------------------------------------------------------
 
-    def take_up(self, dealt: Iterable[SeatRecord]) -> tuple[Chair, ...]:
+    def resume(self, dealt: Iterable[SeatRecord]) -> tuple[Chair, ...]:
         """Gives those who were dealt in their places again; who has left since then has none but the place."""
         kept = {chair.id: chair for chair in self.chairs}
         players = [kept.pop(seat.id) if seat.id in kept else Chair(seat, gone=True) for seat in dealt]

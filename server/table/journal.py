@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.cards import Chance, read_deck
+from engine.cards import Entropy, read_deck
 from engine.game import AnyMove, Game, Refusal, Seat, Step
 from engine.rules import Rules
 from engine.table import deal
@@ -34,13 +34,13 @@ class Dealt(Entry, tag="dealt"):
     seats: tuple[SeatRecord, ...]
 
 
-class Moved(Entry, tag="moved"):
+class Moved(Entry, tag="moved", rename={"entropy": "chance"}):
     """Move `number` of the game, counted from 1, was made with the chance that it was given."""
 
     game: int
     number: int
     move: AnyMove
-    chance: Chance
+    entropy: Entropy
     played_us: int
 
 
@@ -130,7 +130,7 @@ def deal_again(dealt: Dealt) -> Game:
 
 def move_again(game: Game, moved: Moved) -> Step:
     """What the move made of that game; raises `BadEntry`."""
-    outcome = game.step(moved.move, moved.chance)
+    outcome = game.step(moved.move, moved.entropy)
     if isinstance(outcome, Refusal):
         raise BadEntry(f"a move that the rules refuse ({outcome.rule}, {outcome.reason}): {moved.move}")
     return outcome

@@ -4,7 +4,7 @@ from typing import NewType
 
 from engine.value import Value
 from server.table.records import Change
-from wire.messages import Closing, FromPhone, Message
+from wire.messages import ClientMessage, CloseCode, Message
 
 ConnId = NewType("ConnId", int)
 """One connection of one server."""
@@ -14,7 +14,7 @@ class Said(Value):
     """A message has arrived on a connection. With a `Join` comes the person to whom its key belongs, where known."""
 
     conn: ConnId
-    message: FromPhone
+    message: ClientMessage
     person: str = ""
 
 
@@ -77,7 +77,7 @@ class HangUp(Value):
     """Close a connection and say why."""
 
     conn: ConnId
-    code: Closing
+    code: CloseCode
     reason: str
 
 

@@ -11,7 +11,7 @@ from typing import Protocol, assert_never
 
 import msgspec
 
-from engine.cards import Chance
+from engine.cards import Entropy
 from engine.game import (
     AnyEvent,
     AnyMove,
@@ -23,13 +23,13 @@ from engine.game import (
     GameView,
     Leave,
     LetPass,
-    Mark,
     Reason,
     Refusal,
     Seat,
     SeatOut,
     Side,
     Slap,
+    SlapKind,
     Status,
     TimeUp,
     Turn,
@@ -38,13 +38,13 @@ from engine.game import (
 from engine.rules import GameName, JudgeOf, Rules
 from engine.value import Value
 from server.base import meters
-from server.base.ports import Luck
+from server.base.ports import RandomSource
 from server.judge import judge
 from server.judge.path import Path
 from server.table.journal import AnyEntry, Judged, Moved
 from server.table.records import Computer
 from server.table.strain import AT_EASE, Strain
-from wire.messages import Hand, Question, Verdict, Why
+from wire.messages import Question, RankedSlap, RejectReason, Verdict
 
 AUTO_TURN_US = 15_000_000
 AUTO_TURN_AWAY_US = 4_000_000
@@ -95,7 +95,7 @@ class Player(Protocol):
         """The phone is gone, or has not moved for three turns (R24)."""
 
 
-class Happening(Value):
+class GameUpdate(Value):
     """Something to tell the table: what happened, to be shown at `show_at_us` (0: at once), and the game after it.
 
     `judged` says whether hands on the card on top are a contest.
@@ -147,7 +147,7 @@ class Play:
         rules: Rules,
         number: int,
         players: Sequence[Player],
-        luck: Luck,
+        random_source: RandomSource,
         *,
         at_us: int,
         strain: Strain = AT_EASE,
@@ -161,14 +161,14 @@ class Play:
         self.number = number
         self.players = players
         self.timers: dict[Timer, int] = {}
-        self.happenings: list[Happening] = []
+        self.updates: list[GameUpdate] = []
         self.pings: list[Seat] = []
         self.asks: list[Seat] = []
         self.entries: list[AnyEntry] = []
         self.spectators = 0
         self.question: Question | None = None
         self.contest: judge.Contest | None = None
-        self._luck = luck
+        self._random_source = random_source
         self._strain = strain
         # Turns that wait: for their moment (R3a), or for the contest about the card that they would cover (R6).
         self._turns: dict[Seat, Turn] = {}
@@ -178,7 +178,7 @@ class Play:
         self._sent_late: dict[Seat, int] = {}
         self._evidence: list[judge.Evidence] = []
         self._spoken: tuple[Verdict | None, int] = (None, 0)
-        self.overturned = 0
+        self.late_winners = 0
         self.stood_still_on = 0
         self._calls: dict[tuple[Seat, int], int] = {}
         self._in_question: Verdict | None = None
@@ -209,43 +209,49 @@ class Play:
             # Its moment is not before the card on top has had its time (R3a), and it has no handicap (R32).
             moment_us = max(cover.accepted_us - cover.handicap_us, self.rules.min_show_ms * 1000)
             cover = msgspec.structs.replace(cover, accepted_us=moment_us, handicap_us=0)
-            self.contest = self._marked(self.contest).hear(cover, at_us)
+            self.contest = self._with_watermarks(self.contest).hear(cover, at_us)
             self._close_if_due(at_us)
         else:
             self.timers[TimerKind.MOMENT, seat, nth] = self._moment_us(at_us)
             self._turn_if_due(seat, nth, at_us)
         return None
 
-    def slap(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | Why | None:
+    def slap(
+        self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int
+    ) -> Refusal | RejectReason | None:
         """A hand on card `nth`, `reaction_us` after it was painted on that phone (R4, R7)."""
         if self.rules.say_jack:
             return Refusal(Reason.NOTHING_TO_SLAP, "R13a")
         return self._hand(seat, nth, reaction_us, side, at_us)
 
-    def _hand(self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int) -> Refusal | Why | None:
+    def _hand(
+        self, seat: Seat, nth: int, reaction_us: int | None, side: Side, at_us: int
+    ) -> Refusal | RejectReason | None:
         self.players[seat].silent_turns = 0
         move = Slap(seat, nth, called=self._called(seat, nth, at_us), side=side)
         match self.game.weigh(move):
             case Refusal() as refusal:
                 return self._too_late(seat, nth, reaction_us, at_us) or refusal
-            case Mark.WRONG if self.rules.call and not move.called:
+            case SlapKind.WRONG if self.rules.call and not move.called:
                 self.timers.setdefault((TimerKind.CALL, seat, nth), at_us + judge.CALL_AFTER_US)
                 self._time_turns(at_us)
-            case Mark.WRONG:
+            case SlapKind.WRONG:
                 self._step(move, at_us)
-            case Mark.CONTEST:
+            case SlapKind.CONTEST:
                 if self.contest is None or self._in_question is not None:
                     return Refusal(Reason.PILE_GONE, "R7f")
                 if any(e.seat == seat and not e.cover for e in self._evidence):
                     return None
-                self.contest = self._marked(self.contest).hear(self._take_hand(seat, reaction_us, at_us), at_us)
+                self.contest = self._with_watermarks(self.contest).hear(
+                    self._take_hand(seat, reaction_us, at_us), at_us
+                )
                 if move.called or not self.rules.call:
                     self.contest = self.contest.hear_call(seat)
                 self._close_if_due(at_us)
                 self._ping(at_us)
         return None
 
-    def call(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Refusal | Why | None:
+    def call(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Refusal | RejectReason | None:
         """ "Slapjack!" (R13); under `say_jack` it is the hand itself (R13a)."""
         if self.rules.say_jack:
             return self._hand(seat, nth, reaction_us, Side.NONE, at_us)
@@ -391,18 +397,18 @@ class Play:
             case _:
                 assert_never(kind)
 
-    def _too_late(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> Why | None:
+    def _too_late(self, seat: Seat, nth: int, reaction_us: int | None, at_us: int) -> RejectReason | None:
         """Counts a hand that would have won had it come before the verdict. A verdict is final all the same."""
         spoken, shown_us = self._spoken
         if spoken is None or spoken.nth != nth or any(hand.seat == seat and not hand.cover for hand in spoken.hands):
             return None
         if judge.weigh(self._gather(seat, reaction_us, shown_us, at_us)).accepted_us >= spoken.hands[0].accepted_us:
             return None
-        self.overturned += 1
-        meters.OVERTURNED.add()
-        return Why.TOO_LATE
+        self.late_winners += 1
+        meters.LATE_WINNERS.add()
+        return RejectReason.TOO_LATE
 
-    def _take_hand(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> Hand:
+    def _take_hand(self, seat: Seat, reaction_us: int | None, at_us: int, *, cover: bool = False) -> RankedSlap:
         """Has the dealer weigh a hand, and takes what it cost from the lag credit."""
         evidence = self._gather(seat, reaction_us, self.shown_us, at_us, cover=cover)
         self._evidence.append(evidence)
@@ -470,12 +476,12 @@ class Play:
     def _would_refuse(self, move: Turn) -> Refusal | None:
         if move.seat in self.due.turners and move.nth == self.due.nth:
             return None
-        outcome = self.game.step(move, NO_CHANCE)
+        outcome = self.game.step(move, NO_ENTROPY)
         return outcome if isinstance(outcome, Refusal) else None
 
     def _step(self, move: AnyMove, at_us: int, verdict: Verdict | None = None) -> Refusal | None:
-        chance = self._luck.draw()
-        outcome = self.game.step(move, chance)
+        entropy = self._random_source.draw()
+        outcome = self.game.step(move, entropy)
         if isinstance(outcome, Refusal):
             return outcome
         self.game = outcome.game
@@ -483,7 +489,7 @@ class Play:
         self._moves += 1
         if verdict is not None:
             self.entries.append(Judged(verdict, tuple(self._evidence)))
-        self.entries.append(Moved(self.number, self._moves, move, chance, self.played_us(at_us)))
+        self.entries.append(Moved(self.number, self._moves, move, entropy, self.played_us(at_us)))
         if self.over:
             self._in_question = self.question = None
         show_at_us = 0
@@ -516,9 +522,7 @@ class Play:
     ) -> None:
         evidence = tuple(self._evidence) if verdict is not None else ()
         judged = self.due.contest > 0
-        self.happenings.append(
-            Happening(show_at_us, events, self.game.view(), verdict, self.question, evidence, judged)
-        )
+        self.updates.append(GameUpdate(show_at_us, events, self.game.view(), verdict, self.question, evidence, judged))
 
     # --- what is to come -----------------------------------------------------------------------------------------
 
@@ -583,7 +587,7 @@ class Play:
             if isinstance(mark, Refusal):
                 continue  # it is out, or the people have the first word (R19)
             self._reacted[Seat(seat)] = nth
-            if mark is Mark.CONTEST or self._slips(player.computer):
+            if mark is SlapKind.CONTEST or self._slips(player.computer):
                 spread = NormalDist(player.computer.reaction_ms * 1000, max(1, player.computer.spread_ms * 1000))
                 reaction_us = max(QUICKEST_COMPUTER_US, self._draw_us(spread))
                 self.timers[TimerKind.SLAP, Seat(seat), nth] = max(at_us, self.shown_us) + reaction_us
@@ -593,7 +597,7 @@ class Play:
 
     def _draw(self) -> float:
         """A number in the open interval from 0 to 1."""
-        return (int.from_bytes(self._luck.draw()[:6]) + 0.5) / 2**48
+        return (int.from_bytes(self._random_source.draw()[:6]) + 0.5) / 2**48
 
     def _draw_us(self, spread: NormalDist) -> int:
         return max(0, round(spread.inv_cdf(self._draw())))
@@ -625,7 +629,7 @@ class Play:
         """A ping came back: nothing earlier can come from there. False where nobody waits for that."""
         if self.contest is None or not self.contest.heard:
             return False
-        self.contest = self._hear_mark(self.contest, seat)
+        self.contest = self._raise_watermark(self.contest, seat)
         self._close_if_due(at_us)
         return True
 
@@ -635,21 +639,21 @@ class Play:
             self.contest = self.contest.answered(seat)
             self._close_if_due(at_us)
 
-    def _marked(self, contest: judge.Contest) -> judge.Contest:
+    def _with_watermarks(self, contest: judge.Contest) -> judge.Contest:
         """The contest with the watermarks of its rivals as they stand, which it needs from its first hand on."""
         if not contest.heard:
             for seat in contest.rivals - contest.local:
-                contest = self._hear_mark(contest, seat)
+                contest = self._raise_watermark(contest, seat)
         return contest
 
-    def _hear_mark(self, contest: judge.Contest, seat: Seat) -> judge.Contest:
+    def _raise_watermark(self, contest: judge.Contest, seat: Seat) -> judge.Contest:
         player = self.players[seat]
         rtt_us, answered_us = player.path.rtt_us, player.path.answered_us
         if rtt_us is None or answered_us is None:
             return contest
-        return contest.hear_mark(seat, self._mark_us(seat, rtt_us, answered_us) + player.handicap_ms * 1000)
+        return contest.raise_watermark(seat, self._watermark_us(seat, rtt_us, answered_us) + player.handicap_ms * 1000)
 
-    def _mark_us(self, seat: Seat, rtt_us: int, answered_us: int) -> int:
+    def _watermark_us(self, seat: Seat, rtt_us: int, answered_us: int) -> int:
         sent_late_us, late_us = self._sent_late.get(seat, 0), self._painted_late.get(seat)
         painted_us = None if late_us is None else late_us - sent_late_us
         return judge.watermark_us(self.shown_us + sent_late_us, painted_us, rtt_us, answered_us)
@@ -664,10 +668,10 @@ class Play:
         if contest is None or self._in_question is not None:
             return
         likely = contest.heard or at_us - self.shown_us < LIKELY_US
-        next_us = at_us + (round(judge.PING_US * self._strain.seldom) if likely else PING_SELDOM_US)
+        next_us = at_us + (round(judge.PING_US * self._strain.ping_backoff) if likely else PING_SELDOM_US)
         for seat in sorted(contest.open_to() - contest.local):
             short_us = self._short_us(seat, contest, at_us) if contest.heard else 0
-            if short_us <= 0 or self._strain.seldom == 1:
+            if short_us <= 0 or self._strain.ping_backoff == 1:
                 self.pings.append(seat)
             if short_us > 0:
                 next_us = min(next_us, at_us + short_us)
@@ -689,7 +693,7 @@ class Play:
         rtt_us = self.players[seat].path.rtt_us
         if rtt_us is None:
             return 0
-        mark_us = self._mark_us(seat, rtt_us, at_us)
+        mark_us = self._watermark_us(seat, rtt_us, at_us)
         return contest.heard[0].hand.accepted_us - mark_us - self.players[seat].handicap_ms * 1000
 
     def _plan_contest(self, at_us: int) -> int | None:
@@ -754,7 +758,7 @@ class Play:
         self._step(move, at_us, verdict)
 
 
-NO_CHANCE = Chance(bytes(32))
+NO_ENTROPY = Entropy(bytes(32))
 CLOSING: Timer = (TimerKind.CONTEST, Seat(0), 0)
 PINGING: Timer = (TimerKind.PING, Seat(0), 0)
 STANDING = (TimerKind.TURN, TimerKind.TURN_AWAY, TimerKind.PASS, TimerKind.CARRY)

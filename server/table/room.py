@@ -13,7 +13,7 @@ from engine.cards import deck_text, full_deck, shuffled
 from engine.game import GameOver, Refusal, Seat, Status, WrongSlap
 from engine.table import deal
 from server.base.keys import KEY, hash_of, new_key
-from server.base.ports import Luck
+from server.base.ports import RandomSource
 from server.judge.judge import Evidence
 from server.judge.path import Path
 from server.table.chair import REACT_EVERY_US, Chair, Guest, Seats
@@ -45,20 +45,19 @@ from wire.messages import (
     AllSaid,
     AnyHand,
     Claim,
-    Closing,
+    ClientMessage,
+    CloseCode,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
     Emoji,
     EndGame,
-    FromHost,
-    FromPhone,
     GiveSeat,
-    Hold,
+    HoldDeal,
+    HostCommand,
     Join,
     Lock,
-    Marked,
     Message,
     Pause,
     Point,
@@ -66,6 +65,7 @@ from wire.messages import (
     React,
     Reacted,
     Refused,
+    RejectReason,
     Remove,
     Rename,
     Seated,
@@ -77,6 +77,7 @@ from wire.messages import (
     Sit,
     Stage,
     Start,
+    SuspectFlagged,
     Sync,
     Synced,
     TableSeat,
@@ -84,7 +85,6 @@ from wire.messages import (
     Update,
     Verdict,
     Welcome,
-    Why,
 )
 
 BREAK_US = 3_000_000
@@ -99,13 +99,13 @@ SLEPT_US = 5_000_000
 SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
-TABLE_FULL = (Why.TABLE_FULL, "every seat at this table is taken")
+TABLE_FULL = (RejectReason.TABLE_FULL, "every seat at this table is taken")
 
 QUIET = (Sync, Shown, AllSaid, DoTurn, DoSlap, DoCall, DoCarryOn, Point, React)
 """What people say most. Of itself it changes nothing at the table but the game."""
 
-FromGuest = (
-    Shown | AllSaid | DoTurn | DoSlap | DoCall | DoCarryOn | Point | React | Rename | Sit | Claim | Quit | FromHost
+GuestMessage = (
+    Shown | AllSaid | DoTurn | DoSlap | DoCall | DoCarryOn | Point | React | Rename | Sit | Claim | Quit | HostCommand
 )
 """What somebody may say who has joined, beside asking for the clock."""
 
@@ -116,7 +116,7 @@ class Room:
     def __init__(
         self,
         record: TableRecord,
-        luck: Luck,
+        random_source: RandomSource,
         max_spectators: int = 200,
         replayed: Replayed | None = None,
         at_us: int = 0,
@@ -129,20 +129,20 @@ class Room:
         self.dealer = record.dealer
         self.locked = record.locked
         self.ranked = record.ranked
-        self._seats = Seats(record.seats, record.host, luck)
+        self._seats = Seats(record.seats, record.host, random_source)
         self.guests: dict[ConnId, Guest] = {}
         self._watched: dict[str, None] = {}
         self.stage = Stage.LOBBY
         self.play: Play | None = None
         self.paused = False
         self.held = False
-        self.still_since_us: int | None = None
+        self.frozen_since_us: int | None = None
         self.winners: tuple[SeatId, ...] = ()
         self.next_deal_us = 0
-        self._luck = luck
+        self._random_source = random_source
         self._strain = strain
         self._max_spectators = max_spectators
-        self._overturned = 0
+        self._late_winners = 0
         self._n = 0
         self._ping_us: int | None = None
         self._newcomer_pings = 0
@@ -159,10 +159,10 @@ class Room:
         self._shown_table: TableView | None = None
         # Whether more than the game may have changed, so that the table and its record have to be looked at again.
         # Whatever changes them says so; the tests look after every input whether it was forgotten (Table._check).
-        self._stirred = True
-        self._taken_up = False
+        self._dirty = True
+        self._resumed = False
         if replayed is not None:
-            self._take_up(replayed, at_us)
+            self._resume(replayed, at_us)
         self._wake_us = self._due_us()
 
     # --- the way in ----------------------------------------------------------------------------------------------
@@ -178,11 +178,11 @@ class Room:
             self._catch_up()
         if self._happened(happened, at_us):
             self._catch_up()
-        if self._stirred:
+        if self._dirty:
             self._settle()
             self._wake_us = self._due_us()
             self._keep()
-            self._stirred = False
+            self._dirty = False
         elif self._entries:
             self._keep()
         if self._to_ping:
@@ -231,9 +231,9 @@ class Room:
         return self._seats.host
 
     @property
-    def overturned(self) -> int:
+    def late_winners(self) -> int:
         """How many hands came after a verdict that they would have won; a number to be driven to zero."""
-        return self._overturned + (self.play.overturned if self.play is not None else 0)
+        return self._late_winners + (self.play.late_winners if self.play is not None else 0)
 
     def record(self) -> TableRecord:
         """What is to be kept of the table."""
@@ -256,7 +256,7 @@ class Room:
 
     def _keep(self) -> None:
         """Puts what has changed since the last time into one change, which is kept all of it or not at all."""
-        record = self.record() if self._stirred else self._saved
+        record = self.record() if self._dirty else self._saved
         changed = record if record != self._saved else None
         if changed is None and not self._entries and self._result is None:
             return
@@ -266,36 +266,36 @@ class Room:
         self._keeps.append(Keep(Change(changed, entries, deals, self._result)))
         self._entries, self._result = [], None
 
-    def _take_up(self, replayed: Replayed, at_us: int) -> None:
+    def _resume(self, replayed: Replayed, at_us: int) -> None:
         """Goes on with a game from the journal. It stands still until somebody is back (R24)."""
         self.stage = Stage.PLAYING
         self.play = Play(
             replayed.game,
             replayed.dealt.rules,
             replayed.dealt.game,
-            self._seats.take_up(replayed.dealt.seats),
-            self._luck,
+            self._seats.resume(replayed.dealt.seats),
+            self._random_source,
             at_us=at_us,
             strain=self._strain,
             moves=replayed.moves,
             played_us=replayed.played_us,
         )
-        self.play.happenings.clear()
-        self.still_since_us = at_us
-        self._taken_up = True
+        self.play.updates.clear()
+        self.frozen_since_us = at_us
+        self._resumed = True
 
     def _stalled(self, since_us: int) -> None:
         """The table has stood still for want of a store, or of a server that was awake.
 
         Nothing that was due meanwhile has happened.
         """
-        self._stirred = True
+        self._dirty = True
         self._fresh_us = self._now_us
         for guest in self.guests.values():
             guest.heard_us, guest.unanswered = self._now_us, 0
         if self.next_deal_us:
             self.next_deal_us += self._now_us - since_us
-        if self.play is not None and self.still_since_us is None:
+        if self.play is not None and self.frozen_since_us is None:
             self.play.shift(self._now_us - since_us)
             self.play.show_afresh(self._now_us)
             self._tell_play()
@@ -308,7 +308,7 @@ class Room:
             if due_us == self._ping_us:
                 self._ping_all()
             elif due_us == self._seats.handover_us():
-                self._stirred = True
+                self._dirty = True
                 self._seats.pass_host()
             elif due_us == self.next_deal_us:
                 self.next_deal_us = 0
@@ -321,7 +321,7 @@ class Room:
         self._wake_us = due_us
 
     def _due_us(self) -> int | None:
-        play_us = self.play.wake_at() if self.play is not None and self.still_since_us is None else None
+        play_us = self.play.wake_at() if self.play is not None and self.frozen_since_us is None else None
         ping_us = self._ping_us
         if play_us is not None and ping_us is not None and not self.next_deal_us and self._seats.host_away_us is None:
             return min(play_us, ping_us)  # as it is most of the time
@@ -331,14 +331,14 @@ class Room:
     def _ping_all(self) -> None:
         """Keeps every phone's path known; the game asks more often while it matters."""
         for conn in [conn for conn, guest in self.guests.items() if guest.is_silent(self._now_us)]:
-            self._effects.append(HangUp(conn, Closing.TOO_SLOW, "this phone has stopped answering"))
+            self._effects.append(HangUp(conn, CloseCode.TOO_SLOW, "this phone has stopped answering"))
             self._lost(conn)
         if not self.guests:
             self._ping_us = None
             return
         self._newcomer_pings = max(0, self._newcomer_pings - 1)
-        playing = self.play is not None and self.still_since_us is None
-        pace_us = min(PING_IDLE_US, round(PING_PLAYING_US * self._strain.seldom)) if playing else PING_IDLE_US
+        playing = self.play is not None and self.frozen_since_us is None
+        pace_us = min(PING_IDLE_US, round(PING_PLAYING_US * self._strain.ping_backoff)) if playing else PING_IDLE_US
         pace_us = PING_NEWCOMER_US if self._newcomer_pings else pace_us
         self._ping_us = self._now_us + pace_us
         for conn, guest in self.guests.items():
@@ -361,8 +361,8 @@ class Room:
         if guest.chair is None:
             return False
         if guest.chair.take_path(guest.path):
-            self._stirred = True
-        if self.play is None or guest.chair.place is None or self.still_since_us is not None:
+            self._dirty = True
+        if self.play is None or guest.chair.place is None or self.frozen_since_us is not None:
             return False
         if not self.play.ponged(guest.chair.place, self._now_us):
             return False
@@ -374,32 +374,32 @@ class Room:
         if self.play is None:
             return
         still = self.paused or self._seats.first_here() is None
-        if still == (self.still_since_us is not None):
+        if still == (self.frozen_since_us is not None):
             return
-        self._stirred = True
-        if self.still_since_us is None:
+        self._dirty = True
+        if self.frozen_since_us is None:
             self.play.settle(at_us)
             self._tell_play()
             if self.play is not None:
-                self.still_since_us = at_us
+                self.frozen_since_us = at_us
         else:
-            self.play.shift(at_us - self.still_since_us)
-            self.still_since_us = None
+            self.play.shift(at_us - self.frozen_since_us)
+            self.frozen_since_us = None
             self.play.presence_changed(at_us)
-            if self._taken_up:
-                self._taken_up = False
+            if self._resumed:
+                self._resumed = False
                 self.play.show_afresh(at_us)
             self._tell_play()
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    def _said(self, conn: ConnId, message: FromPhone, person: str, at_us: int) -> None:
+    def _said(self, conn: ConnId, message: ClientMessage, person: str, at_us: int) -> None:
         guest = self.guests.get(conn)
         if not isinstance(message, QUIET):
-            self._stirred = True
+            self._dirty = True
         if isinstance(message, Join):
             if guest is not None:
-                self._refuse(conn, message, Why.ALREADY_JOINED)
+                self._refuse(conn, message, RejectReason.ALREADY_JOINED)
             else:
                 self._join(conn, message, person)
             return
@@ -407,21 +407,21 @@ class Room:
             self._effects.append(Tell((conn,), Synced(message.sent_us, at_us)))
             return
         if guest is None:
-            self._refuse(conn, message, Why.JOIN_FIRST)
+            self._refuse(conn, message, RejectReason.JOIN_FIRST)
             return
         if guest.chair is not None and not isinstance(message, Shown | AllSaid):
             self._acted(guest.chair)
         # What people did while the store was away, they did to a table that they saw standing still.
         stale = at_us < self._fresh_us and isinstance(message, DoTurn | DoSlap | DoCall | DoCarryOn)
-        refusal = Why.PAUSED if stale else self._answer(conn, guest, message)
+        refusal = RejectReason.PAUSED if stale else self._answer(conn, guest, message)
         match refusal:
             case None:
                 pass
             case Refusal(reason, rule):
                 self._refuse(conn, message, reason, rule)
-            case (Why() as why, detail):
+            case (RejectReason() as why, detail):
                 self._refuse(conn, message, why, detail=detail)
-            case Why() as why:
+            case RejectReason() as why:
                 self._refuse(conn, message, why)
             case _:
                 assert_never(refusal)
@@ -433,10 +433,10 @@ class Room:
     def _join(self, conn: ConnId, join: Join, person: str) -> None:
         if join.protocol != PROTOCOL:
             self._effects.append(
-                HangUp(conn, Closing.WRONG_VERSION, "the page is older than the server: load it again")
+                HangUp(conn, CloseCode.WRONG_VERSION, "the page is older than the server: load it again")
             )
             return
-        key = join.key if KEY.fullmatch(join.key) else new_key(self._luck)
+        key = join.key if KEY.fullmatch(join.key) else new_key(self._random_source)
         key_hash = person or hash_of(key)
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
         chair = None if join.watch else self._seats.chair_of(key_hash)
@@ -461,23 +461,23 @@ class Room:
         self._settle_table(but=conn)
         self._show_all(conn)
 
-    def _newcomer_refused(self, join: Join, known: bool = False) -> tuple[Why, str] | None:
+    def _newcomer_refused(self, join: Join, known: bool = False) -> tuple[RejectReason, str] | None:
         if self.locked and not known:
-            return Why.TABLE_LOCKED, "the host has locked this table"
+            return RejectReason.TABLE_LOCKED, "the host has locked this table"
         if not join.watch and self._seats.is_full(self.rules):
             return TABLE_FULL
         if join.watch and sum(guest.chair is None for guest in self.guests.values()) >= self._max_spectators:
-            return Why.TABLE_FULL, "too many people are watching this table"
+            return RejectReason.TABLE_FULL, "too many people are watching this table"
         try:
             clean(join.name)
         except BadName as wrong:
-            return Why.BAD_NAME, str(wrong)
+            return RejectReason.BAD_NAME, str(wrong)
         return None
 
     def _take_seat(self, conn: ConnId, chair: Chair) -> None:
         if chair.conn is not None:
             self.guests.pop(chair.conn, None)
-            self._effects.append(HangUp(chair.conn, Closing.SEAT_TAKEN_OVER, "your seat is in use on another device"))
+            self._effects.append(HangUp(chair.conn, CloseCode.SEAT_TAKEN_OVER, "your seat is in use on another device"))
         chair.conn = conn
         chair.path = Path()
         chair.silent_turns = 0
@@ -494,9 +494,9 @@ class Room:
         self._presence_changed()
 
     def _presence_changed(self) -> None:
-        self._stirred = True
+        self._dirty = True
         self._stand_still(self._now_us)
-        if self.play is not None and self.still_since_us is None:
+        if self.play is not None and self.frozen_since_us is None:
             self.play.presence_changed(self._now_us)
             self._tell_play()
 
@@ -504,7 +504,7 @@ class Room:
         guest = self.guests.pop(conn, None)
         if guest is None:
             return
-        self._stirred = True
+        self._dirty = True
         if guest.chair is None:
             self._watched[guest.key_hash] = self._watched.pop(guest.key_hash, None)
             if len(self._watched) > self._max_spectators:
@@ -521,7 +521,7 @@ class Room:
             self.dealer = self._seats.chairs[self._seats.chairs.index(chair) - 1].id
         if self.play is not None and chair.place is not None:
             # While the game stands still, so does its time.
-            self.play.leave(chair.place, self._now_us if self.still_since_us is None else self.still_since_us)
+            self.play.leave(chair.place, self._now_us if self.frozen_since_us is None else self.frozen_since_us)
             self._tell_play()
         if chair.computer is not None:
             self.scores.forget(chair.id)
@@ -536,7 +536,7 @@ class Room:
         return here or seated or person in self._watched or self.scores.knows(person)
 
     def _forget(self, person: str) -> None:
-        self._stirred = True
+        self._dirty = True
         chair = self._seats.chair_of(person)
         if chair is not None:
             # First, for their leaving may end the game, and its result must not name them.
@@ -545,19 +545,21 @@ class Room:
         for conn, guest in list(self.guests.items()):
             if guest.key_hash == person:
                 del self.guests[conn]
-                self._effects.append(HangUp(conn, Closing.REMOVED, "you have been forgotten, as you asked"))
+                self._effects.append(HangUp(conn, CloseCode.REMOVED, "you have been forgotten, as you asked"))
         self._watched.pop(person, None)
         self.scores.forget(person)
 
     def _dismiss(self, chair: Chair, reason: str) -> None:
         if chair.conn is not None:
             self.guests.pop(chair.conn, None)
-            self._effects.append(HangUp(chair.conn, Closing.REMOVED, reason))
+            self._effects.append(HangUp(chair.conn, CloseCode.REMOVED, reason))
         self._remove(chair)
 
     # --- what people ask -----------------------------------------------------------------------------------------
 
-    def _answer(self, conn: ConnId, guest: Guest, message: FromGuest) -> Refusal | Why | tuple[Why, str] | None:
+    def _answer(
+        self, conn: ConnId, guest: Guest, message: GuestMessage
+    ) -> Refusal | RejectReason | tuple[RejectReason, str] | None:
         match message:
             case DoTurn() | DoSlap() | DoCall() | DoCarryOn():
                 return self._move(guest, message)
@@ -566,12 +568,12 @@ class Room:
             case Shown(game, nth, late_us):
                 if self.play is not None and guest.chair is not None and guest.chair.place is not None:
                     if game != self.games:
-                        return Why.OTHER_GAME
+                        return RejectReason.OTHER_GAME
                     self.play.shown(guest.chair.place, nth, late_us)
                 return None
             case AllSaid(game, nth):
                 # What it was about may be over, and nothing is decided while the table stands still.
-                place = guest.chair.place if guest.chair is not None and self.still_since_us is None else None
+                place = guest.chair.place if guest.chair is not None and self.frozen_since_us is None else None
                 if self.play is not None and place is not None and game == self.games:
                     self.play.all_said(place, nth, self._now_us)
                     self._tell_play()
@@ -588,26 +590,26 @@ class Room:
                 if guest.chair is not None:
                     self._remove(guest.chair)
                 self.guests.pop(conn)
-                self._effects.append(HangUp(conn, Closing.REMOVED, "you have left the table"))
+                self._effects.append(HangUp(conn, CloseCode.REMOVED, "you have left the table"))
                 return None
             case _:
                 if guest.chair is None:
-                    return Why.NOT_SEATED
+                    return RejectReason.NOT_SEATED
                 if guest.chair.id != self._seats.host:
-                    return Why.NOT_HOST
+                    return RejectReason.NOT_HOST
                 return self._command(message)
 
-    def _move(self, guest: Guest, move: DoTurn | DoSlap | DoCall | DoCarryOn) -> Refusal | Why | None:
+    def _move(self, guest: Guest, move: DoTurn | DoSlap | DoCall | DoCarryOn) -> Refusal | RejectReason | None:
         if guest.chair is None:
-            return Why.NOT_SEATED
+            return RejectReason.NOT_SEATED
         if self.play is None or guest.chair.place is None:
-            return Why.NOT_PLAYING
+            return RejectReason.NOT_PLAYING
         if move.game != self.games:
-            return Why.OTHER_GAME
+            return RejectReason.OTHER_GAME
         if self.paused:
-            return Why.PAUSED
+            return RejectReason.PAUSED
         seat, at_us = guest.chair.place, self._now_us
-        refusal: Refusal | Why | None
+        refusal: Refusal | RejectReason | None
         match move:
             case DoTurn():
                 refusal = self.play.turn(seat, move.nth, move.reaction_us, move.side, at_us)
@@ -622,41 +624,41 @@ class Room:
         self._tell_play()
         return refusal
 
-    def _point(self, guest: Guest, question: int, seat: Seat) -> Why | None:
+    def _point(self, guest: Guest, question: int, seat: Seat) -> RejectReason | None:
         if self.play is None:
-            return Why.NOT_PLAYING
+            return RejectReason.NOT_PLAYING
         chair = self._seats.own(guest)  # nobody judges their own hand from a second screen
         place = chair.place if chair is not None else None
         if place is not None and self.play.game.view().seats[place].status is not Status.OUT:
-            return Why.NO_QUESTION
+            return RejectReason.NO_QUESTION
         if not self.play.point(question, seat, self._now_us):
-            return Why.NO_QUESTION
+            return RejectReason.NO_QUESTION
         self._tell_play()
         return None
 
-    def _react(self, guest: Guest, emoji: Emoji) -> Why | None:
+    def _react(self, guest: Guest, emoji: Emoji) -> RejectReason | None:
         if not self.rules.reactions:
-            return Why.REACTIONS_OFF
+            return RejectReason.REACTIONS_OFF
         if self._now_us - guest.reacted_us < REACT_EVERY_US:
-            return Why.TOO_SOON
+            return RejectReason.TOO_SOON
         guest.reacted_us = self._now_us
         self._tell_everybody(Reacted(guest.chair.id if guest.chair is not None else None, emoji))
         return None
 
-    def _rename(self, guest: Guest, rename: Rename) -> Why | tuple[Why, str] | None:
+    def _rename(self, guest: Guest, rename: Rename) -> RejectReason | tuple[RejectReason, str] | None:
         if guest.chair is None:
-            return Why.NOT_SEATED
+            return RejectReason.NOT_SEATED
         try:
             name = guest.chair.record.name if self.rules.plain_names else clean(rename.name)
         except BadName as wrong:
-            return Why.BAD_NAME, str(wrong)
+            return RejectReason.BAD_NAME, str(wrong)
         record = msgspec.structs.replace(guest.chair.record, name=name, face=clean_face(rename.face))
         guest.chair.record = record
         return None
 
-    def _sit(self, conn: ConnId, guest: Guest, sit: Sit) -> Why | tuple[Why, str] | None:
+    def _sit(self, conn: ConnId, guest: Guest, sit: Sit) -> RejectReason | tuple[RejectReason, str] | None:
         if guest.chair is not None:
-            return Why.ALREADY_SEATED
+            return RejectReason.ALREADY_SEATED
         chair = self._seats.chair_of(guest.key_hash)  # on another device
         if chair is None:
             refusal = self._newcomer_refused(Join(sit.name, sit.face))
@@ -668,21 +670,21 @@ class Room:
         self._take_seat(conn, chair)
         return None
 
-    def _claim(self, guest: Guest, seat: SeatId) -> Why | tuple[Why, str] | None:
+    def _claim(self, guest: Guest, seat: SeatId) -> RejectReason | tuple[RejectReason, str] | None:
         own = self._seats.own(guest)
         if own is not None and (own.place is not None or own.id in (self._seats.host, seat)):
-            return Why.ALREADY_SEATED
+            return RejectReason.ALREADY_SEATED
         chair = self._seats.chair(seat)
         if chair is None or chair.computer is not None or chair.connected:
-            return Why.NO_SUCH_SEAT, "nobody is away from that seat"
+            return RejectReason.NO_SUCH_SEAT, "nobody is away from that seat"
         guest.claims = seat
         return None
 
-    def _give_seat(self, seat: SeatId, yes: bool) -> Why | None:
+    def _give_seat(self, seat: SeatId, yes: bool) -> RejectReason | None:
         """A person who has lost their key has their seat again (R28); whoever has the old key is a newcomer."""
         chair, claim = self._seats.chair(seat), self._seats.claim_on(seat, self.guests)
         if chair is None or claim is None:
-            return Why.NO_SUCH_SEAT
+            return RejectReason.NO_SUCH_SEAT
         conn, guest = claim
         if not yes:
             guest.claims = None
@@ -702,28 +704,28 @@ class Room:
         self._take_seat(conn, chair)
         return None
 
-    def _command(self, message: FromHost) -> Refusal | Why | tuple[Why, str] | None:
+    def _command(self, message: HostCommand) -> Refusal | RejectReason | tuple[RejectReason, str] | None:
         match message:
             case Start():
                 return self._start()
-            case Hold(on):
+            case HoldDeal(on):
                 self.held = on
             case Pause(on):
                 if self.play is None:
-                    return Why.NOT_PLAYING
+                    return RejectReason.NOT_PLAYING
                 self.paused = on
                 self._stand_still(self._now_us)
             case EndGame():
                 if self.play is None:
-                    return Why.NOT_PLAYING
+                    return RejectReason.NOT_PLAYING
                 refusal = self.play.end_now(self._now_us)
                 self._tell_play()
                 return refusal
             case SetRules(rules):
                 if self.play is not None:
-                    return Why.ALREADY_PLAYING
+                    return RejectReason.ALREADY_PLAYING
                 if conflicts := rules.conflicts():
-                    return Why.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
+                    return RejectReason.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
                 made_up, self.rules = self.rules.plain_names, rules
                 if rules.plain_names and not made_up:
                     self._seats.name_plainly()
@@ -734,16 +736,16 @@ class Room:
             case Remove(seat):
                 chair = self._seats.chair(seat)
                 if chair is None:
-                    return Why.NO_SUCH_SEAT
+                    return RejectReason.NO_SUCH_SEAT
                 self._dismiss(chair, "the host has removed you from the table")
             case GiveSeat(seat, yes):
                 return self._give_seat(seat, yes)
             case SetHandicap(seat, ms):
                 chair = self._seats.chair(seat)
                 if chair is None:
-                    return Why.NO_SUCH_SEAT
+                    return RejectReason.NO_SUCH_SEAT
                 if self.play is not None:
-                    return Why.ALREADY_PLAYING
+                    return RejectReason.ALREADY_PLAYING
                 chair.record = msgspec.structs.replace(chair.record, handicap_ms=ms)
             case Lock(on):
                 self.locked = on
@@ -755,18 +757,18 @@ class Room:
 
     # --- games ---------------------------------------------------------------------------------------------------
 
-    def _start(self) -> Refusal | Why | tuple[Why, str] | None:
+    def _start(self) -> Refusal | RejectReason | tuple[RejectReason, str] | None:
         if self.play is not None:
-            return Why.ALREADY_PLAYING
+            return RejectReason.ALREADY_PLAYING
         if conflicts := self.rules.seat_conflicts(len(self._seats.chairs)):
-            why = Why.TOO_FEW if len(self._seats.chairs) < self.rules.seats()[0] else Why.TOO_MANY
+            why = RejectReason.TOO_FEW if len(self._seats.chairs) < self.rules.seats()[0] else RejectReason.TOO_MANY
             return why, f"{conflicts[0].rule}: {conflicts[0].sentence}"
         self._seats.rightful_host = None
         self._deal(self._now_us)
         return None
 
     def _deal(self, at_us: int) -> None:
-        self._stirred = True
+        self._dirty = True
         self._seats.deal_in()
         ids = [chair.id for chair in self._seats.chairs]
         dealer = (ids.index(self.dealer) + 1) % len(ids) if self.dealer in ids else 0
@@ -775,10 +777,10 @@ class Room:
         self.stage = Stage.PLAYING
         self.paused = self.held = False
         self.next_deal_us = 0
-        self.still_since_us = None
+        self.frozen_since_us = None
         self.scores.begin()
         self._keep()  # what the last game has left, apart: a deal comes first in its change
-        deck = shuffled(full_deck(), self._luck.draw())
+        deck = shuffled(full_deck(), self._random_source.draw())
         seats = tuple(chair.record for chair in self._seats.chairs)
         self._entries.append(Dealt(self.games, deck_text(deck), self.rules, Seat(dealer), seats))
         game = deal(self.rules, deck, len(ids), Seat(dealer), tuple(seat.computer is None for seat in seats))
@@ -788,7 +790,7 @@ class Room:
             self.rules,
             self.games,
             tuple(self._seats.chairs),
-            self._luck,
+            self._random_source,
             at_us=at_us,
             strain=self._strain,
             show_jacks=show_jacks,
@@ -810,30 +812,30 @@ class Room:
             conns = tuple(c for s in self.play.asks if (c := self._seats.chairs[s].conn) is not None)
             self._effects.append(Tell(conns, AnyHand(self.games, self.play.due.nth - 1)))
             self.play.asks.clear()
-        if not self.play.happenings:
+        if not self.play.updates:
             return
         self._entries += self.play.entries
         self.play.entries.clear()
-        happenings, self.play.happenings = self.play.happenings, []
+        updates, self.play.updates = self.play.updates, []
         over = False
-        for happening in happenings:
-            if happening.verdict is not None:
-                self._watch(happening.verdict, happening.evidence)
-            for event in happening.events:
+        for update in updates:
+            if update.verdict is not None:
+                self._watch(update.verdict, update.evidence)
+            for event in update.events:
                 if isinstance(event, WrongSlap):
                     self._seats.chairs[event.seat].wrong += 1
                 elif isinstance(event, GameOver):
                     over = True
         if over:
             self._score()
-        for happening in happenings:
+        for update in updates:
             self._n += 1
-            h = happening
+            h = update
             self._tell_everybody(
                 Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question, say_shown=h.judged)
             )
         if any(chair.silent_turns >= SILENT_TURNS for chair in self._seats.chairs):
-            self._stirred = True
+            self._dirty = True
         if over:
             self._end_game()
 
@@ -850,9 +852,9 @@ class Room:
             if chair.computer is not None or hand.cover:
                 continue
             chair.reactions_us.append(hand.accepted_us - hand.handicap_us)
-            was_marked = chair.watch.marked
+            was_flagged = chair.watch.flagged
             chair.watch = chair.watch.seen(hand, late_us.get(hand.seat, 0))
-            if chair.watch.marked and not was_marked:
+            if chair.watch.flagged and not was_flagged:
                 self._tell_host(chair)
 
     def _score(self) -> None:
@@ -868,18 +870,18 @@ class Room:
         ranked = self.ranked and not self.play.rules.calm
         self._result = result_of(number, self.code, over, played, winners, ranked=ranked)
 
-    def _tell_host(self, marked: Chair) -> None:
+    def _tell_host(self, flagged: Chair) -> None:
         host = self._seats.chair(self._seats.host)
         if host is not None and host.conn is not None:
-            self._effects.append(Tell((host.conn,), Marked(marked.id, marked.watch.one_in)))
+            self._effects.append(Tell((host.conn,), SuspectFlagged(flagged.id, flagged.watch.one_in)))
 
     def _end_game(self) -> None:
         assert self.play is not None
-        self._stirred = True
-        self._overturned += self.play.overturned
+        self._dirty = True
+        self._late_winners += self.play.late_winners
         self.play = None
         self.paused = False
-        self.still_since_us = None
+        self.frozen_since_us = None
         self._seats.deal_out()
         self.stage = Stage.BREAK if self._seats.ready(self.rules) and not self.scores.champions else Stage.LOBBY
 
@@ -924,7 +926,7 @@ class Room:
             dealer=self.dealer,
             winners=self.winners,
             next_deal_us=self.next_deal_us,
-            asleep=self.still_since_us is not None and not self.paused,
+            asleep=self.frozen_since_us is not None and not self.paused,
             first_to=self.scores.first_to,
             ranked=self.ranked,
             champions=tuple(chair.id for chair in self._seats.chairs if chair.score_key in self.scores.champions),
@@ -962,7 +964,7 @@ class Room:
         guest = self.guests[conn]
         if guest.chair is not None and guest.chair.id == self._seats.host:
             for chair in self._seats.chairs:
-                if chair.watch.marked:
+                if chair.watch.flagged:
                     self._tell_host(chair)
 
     def _tell_everybody(self, message: Message, but: ConnId | None = None) -> None:

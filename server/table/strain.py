@@ -12,7 +12,7 @@ LOOKS = 10
 EASY, HARD, FULL = 0.5, 0.7, 0.75
 """Busy for so much of the time a server is at ease, does what can wait as seldom as may be, and takes no new table:
 beyond that one card in a hundred comes so late that people notice (docs/speed.md)."""
-MOST_SELDOM = 6.0
+MOST_BACKOFF = 6.0
 LATE_US = 12_000
 """A loop that is later than this is full as well, whatever it is busy with: its processor is not its own."""
 
@@ -26,7 +26,7 @@ class Strain:
     def __init__(self) -> None:
         self._shares: deque[float] = deque([0.0] * LOOKS, LOOKS)
         self._lags: deque[int] = deque([0] * LOOKS, LOOKS)
-        self.seldom = 1.0
+        self.ping_backoff = 1.0
         self.full = False
 
     def saw(self, busy: float, lag_us: int) -> None:
@@ -34,7 +34,7 @@ class Strain:
         self._shares.append(busy)
         self._lags.append(lag_us)
         busy = sum(self._shares) / LOOKS
-        self.seldom = 1 + (MOST_SELDOM - 1) * min(1.0, max(0.0, (busy - EASY) / (HARD - EASY)))
+        self.ping_backoff = 1 + (MOST_BACKOFF - 1) * min(1.0, max(0.0, (busy - EASY) / (HARD - EASY)))
         late_us = sorted(self._lags)[LOOKS // 2]
         self.full = busy > FULL or late_us > LATE_US
         meters.BUSY.value, meters.LATE_US.value = busy, late_us

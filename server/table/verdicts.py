@@ -15,7 +15,7 @@ from server.judge.judge import Evidence, too_close, weigh
 from server.table.journal import BadEntry, Dealt, Judged, Moved, deal_again, move_again, read_entry
 from server.table.names import JOINER
 from server.table.records import SeatRecord
-from wire.messages import Hand, Verdict
+from wire.messages import RankedSlap, Verdict
 
 
 class Finding(Value):
@@ -97,7 +97,7 @@ def _order_differences(verdict: Verdict, rules: Rules) -> Iterator[str]:
         yield "the margin is another"
 
 
-def _told(hand: Hand) -> str:
+def _told(hand: RankedSlap) -> str:
     parts = [f"said {_ms(hand.reaction_us)}"] if hand.reaction_us is not None else ["said nothing"]
     parts += [f"+{_ms(hand.added_us)} unproved"] if hand.added_us else []
     parts += [f"{_ms(hand.credit_us)} of credit"] if hand.credit_us else []

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.base.ports import Clock, Luck
+from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
 from server.hosting.cluster import Node
 from server.hosting.host import Host, ServerFull
 from server.hosting.mailbox import STORE_AWAY
-from server.net.connection import Door
-from server.net.http import Denied, Gate, address, told
+from server.net.connection import SocketEndpoint
+from server.net.http import Denied, RequestGuard, address, reply
 from server.net.limits import AddressBuckets, Bucket
 from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
@@ -45,13 +45,15 @@ ENCRYPTED_ONLY = (b"strict-transport-security", b"max-age=31536000")
 """Where people reach the server by https they are never to come without (RFC 6797)."""
 
 
-def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, node: Node | None = None) -> Starlette:
+def build_app(
+    store: RedisStore, clock: Clock, random_source: RandomSource, settings: Settings, node: Node | None = None
+) -> Starlette:
     """The application over a store that is already open, and which stays open when the application ends.
 
     `state.host` of it is its host; `node` is this server among others, whose lease is for the caller to take and renew.
     """
-    host = Host(store, clock, luck, settings.max_tables, settings.max_spectators, node)
-    door = Door(host, store, clock, settings)
+    host = Host(store, clock, random_source, settings.max_tables, settings.max_spectators, node)
+    endpoint = SocketEndpoint(host, store, clock, settings)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -59,10 +61,10 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
         await host.close()
 
     for_all = [
-        *_questions(host, door, clock, settings),
-        *people.Questions(store, host, clock, luck, settings).routes(),
+        *_questions(host, endpoint, clock, settings),
+        *people.PeopleApi(store, host, clock, random_source, settings).routes(),
         *leaderboard.routes(store, clock, settings),
-        WebSocketRoute("/ws/{code}", door.answer),
+        WebSocketRoute("/ws/{code}", endpoint.answer),
         *page.routes(settings),
     ]
     app = Starlette(
@@ -83,37 +85,37 @@ def build_app(store: RedisStore, clock: Clock, luck: Luck, settings: Settings, n
     return app
 
 
-def _questions(host: Host, door: Door, clock: Clock, settings: Settings) -> list[Route]:
-    gate = Gate(clock, settings, settings.tables_per_minute)
+def _questions(host: Host, endpoint: SocketEndpoint, clock: Clock, settings: Settings) -> list[Route]:
+    guard = RequestGuard(clock, settings, settings.tables_per_minute)
     new_tables = Bucket(settings.tables_per_s, 60 * settings.tables_per_s)
 
     async def create(request: Request) -> Response:
         """`POST /api/tables`: a new table. 201 with its code; 403, 429, 503."""
-        gate.let_in(request)
+        guard.let_in(request)
         if not new_tables.take(clock.now_us()):
             raise Denied(429, "too_many", "too many tables are opened now: try again in a moment")
         try:
-            return told({"code": await host.create()}, 201)
+            return reply({"code": await host.create()}, 201)
         except ServerFull:
             raise Denied(503, "server_full", "this server is full: try again later") from None
 
     async def show(request: Request) -> Response:
         """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not; 429."""
         code = read_code(request.path_params["code"])
-        table = await door.look_for(request, code, address(request))
+        table = await endpoint.look_for(request, code, address(request))
         if table is None:
             raise Denied(404, "no_such_table", "there is no table with this code")
         seated = sum(seat.kind is Kind.PERSON for seat in table.seats)
-        return told({"code": table.code, "people": seated, "seats": len(table.seats), "games": table.games})
+        return reply({"code": table.code, "people": seated, "seats": len(table.seats), "games": table.games})
 
     async def invite(request: Request) -> Response:
         """`GET /api/invite`: the origin under which other phones reach this server."""
         asked_at = request.headers.get("host", "")
-        return told({"origin": invite_origin(asked_at, request.url.scheme, settings.public_url)})
+        return reply({"origin": invite_origin(asked_at, request.url.scheme, settings.public_url)})
 
     async def healthz(_: Request) -> Response:
         """`GET /healthz`: it serves."""
-        return told({"status": "ok", "tables": host.tables})
+        return reply({"status": "ok", "tables": host.tables})
 
     return [
         Route("/api/tables", create, methods=["POST"]),
@@ -132,7 +134,7 @@ def _operating(host: Host, store: RedisStore, clock: Clock) -> list[Route]:
             await store.ping()
         except StoreDown as down:  # which is in the log by those who need it
             return Denied(503, "store_down", str(down)).answer()
-        return told({"status": "ready"})
+        return reply({"status": "ready"})
 
     async def show_metrics(_: Request) -> Response:
         """`GET /metrics`: what has been counted."""

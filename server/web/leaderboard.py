@@ -11,7 +11,7 @@ from engine.rules import GameName
 from server.base.keys import hash_of
 from server.base.ports import Clock
 from server.base.settings import Settings
-from server.net.http import Denied, Gate, key_of, told
+from server.net.http import Denied, RequestGuard, key_of, reply
 from server.store.redis import RedisStore
 from wire.figures import By, Span
 
@@ -22,14 +22,14 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 def routes(store: RedisStore, clock: Clock, settings: Settings) -> list[Route]:
     """The question for a page of a board."""
-    gate = Gate(clock, settings, settings.asks_per_minute)
+    guard = RequestGuard(clock, settings, settings.asks_per_minute)
 
     async def page(request: Request) -> Response:
         """`GET /api/leaderboard?game=slapjack&span=all&by=wins&page=1`: a page, and your own row. 400, 429.
 
         All parameters may be left out. Who you are says the cookie or the `Authorization` header, never the address.
         """
-        gate.let_in(request)
+        guard.let_in(request)
         asked = request.query_params
         game, span, by = (
             _one_of(GameName, asked.get("game", GameName.SLAPJACK)),
@@ -41,7 +41,7 @@ def routes(store: RedisStore, clock: Clock, settings: Settings) -> list[Route]:
             raise Denied(400, "malformed", f"a page is a number from 1 to {MOST_PAGES}")
         key = key_of(request)
         person = await store.person_of(hash_of(key)) if key else ""
-        return told(await store.board.page(game, span, by, int(number), person))
+        return reply(await store.board.page(game, span, by, int(number), person))
 
     return [Route("/api/leaderboard", page)]
 

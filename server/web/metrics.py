@@ -29,7 +29,10 @@ def metrics(host: Host, clock: Clock) -> str:
         _durations("verdict_wait_seconds", "From the first hand's arrival to the verdict.", meters.VERDICT_WAIT),
         _family("corrected_hands_total", "counter", "Hands to whose claim time was added.", meters.CORRECTED.value),
         _family(
-            "overturned_total", "counter", "Hands too late for a verdict they would have won.", meters.OVERTURNED.value
+            "late_winners_total",
+            "counter",
+            "Hands too late for a verdict they would have won.",
+            meters.LATE_WINNERS.value,
         ),
         _durations("keep_seconds", "What it took to keep a change.", meters.KEEP),
         _family("not_kept_total", "counter", "Times the store did not acknowledge a change.", meters.NOT_KEPT.value),

@@ -12,11 +12,11 @@ from starlette.routing import Route
 
 from engine.value import Value
 from server.base.keys import KEY, hash_of, new_key
-from server.base.ports import Clock, Luck
+from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
 from server.hosting.forgetting import forget
 from server.hosting.host import Host, new_code
-from server.net.http import Denied, Gate, TooManyMisses, address, keep_key, key_of, read_body, told
+from server.net.http import Denied, RequestGuard, TooManyMisses, address, keep_key, key_of, read_body, reply
 from server.net.limits import Guesses
 from server.store.people import LINK_S
 from server.store.port import BadRecord
@@ -50,38 +50,40 @@ class Me(Value):
     recovery: bool
 
 
-class Way(Value):
+class MoveRequest(Value):
     """What leads to another person: the token of a link, or a recovery code."""
 
     token: str = ""
     code: str = ""
 
 
-class Was(Value):
+class Previous(Value):
     """Whom this device was before it was moved."""
 
     name: str
     face: str
 
 
-class Arrival(Value):
+class MoveResult(Value):
     """Who you are now, and who this device was: they stay as they are, and `POST /api/me/unlink` leads back to them."""
 
     me: Me
-    was: Was | None
+    was: Previous | None
 
 
-class Questions:
+class PeopleApi:
     """All questions about oneself. Each may be denied with 403 (another origin) or 429 (too many)."""
 
-    def __init__(self, store: RedisStore, host: Host, clock: Clock, luck: Luck, settings: Settings) -> None:
+    def __init__(
+        self, store: RedisStore, host: Host, clock: Clock, random_source: RandomSource, settings: Settings
+    ) -> None:
         self._store = store
         self._people = store.people
         self._host = host
         self._clock = clock
-        self._luck = luck
+        self._random_source = random_source
         self._settings = settings
-        self._gate = Gate(clock, settings, settings.asks_per_minute)
+        self._gate = RequestGuard(clock, settings, settings.asks_per_minute)
         self._guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
 
     def routes(self) -> list[Route]:
@@ -106,25 +108,25 @@ class Questions:
                 name, face = clean(said.name), clean_face(said.face)
             except BadName as wrong:
                 raise Denied(400, "bad_name", str(wrong)) from None
-        key = said.key or key_of(request) or new_key(self._luck)
+        key = said.key or key_of(request) or new_key(self._random_source)
         await self._people.meet(await self._people.person_of(hash_of(key)), name, face)
         return await self._who(request, key)
 
     async def offer_link(self, request: Request) -> Response:
         """`POST /api/me/link`: a token that brings another device to you, once and within ten minutes. 201."""
-        token = new_key(self._luck)
+        token = new_key(self._random_source)
         await self._people.offer_link(await self._person(request), hash_of(token))
-        return told({"token": token, "expires_s": LINK_S}, 201)
+        return reply({"token": token, "expires_s": LINK_S}, 201)
 
     async def give_recovery(self, request: Request) -> Response:
         """`POST /api/me/recovery`: a code to write down that brings any device to you. The last one is void. 201."""
-        code = new_code(self._luck) + new_code(self._luck)
+        code = new_code(self._random_source) + new_code(self._random_source)
         await self._people.set_recovery(await self._person(request), hash_of(code))
-        return told({"code": "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))}, 201)
+        return reply({"code": "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))}, 201)
 
     async def move(self, request: Request) -> Response:
         """`POST /api/me/move`: this device is from now on the person's that a token or recovery code leads to. 404."""
-        way = await read_body(request, Way)
+        way = await read_body(request, MoveRequest)
         if bool(way.token) == bool(way.code):
             raise Denied(400, "malformed", "either a token or a code")
         key = device(request)
@@ -136,7 +138,7 @@ class Questions:
         was = await self._people.look(before) if before != found else None
         await self._people.link(hash_of(key), found)
         me = await self._identity(key)
-        return told(Arrival(me, Was(was.name, was.face) if was is not None and was.name else None))
+        return reply(MoveResult(me, Previous(was.name, was.face) if was is not None and was.name else None))
 
     async def _guess(self, request: Request, typed: str) -> str | None:
         """The person that a recovery code leads to, None where there is none, which is a miss; raises `Denied`."""
@@ -162,7 +164,7 @@ class Questions:
         gone = await self._person(request)
         await self._host.forget_everywhere(gone)
         try:
-            await forget(self._store, self._luck, self._clock.now_us(), gone)
+            await forget(self._store, self._random_source, self._clock.now_us(), gone)
         except BadRecord:  # of which the log has the table
             raise Denied(500, "bad_record", UNREAD) from None
         response = Response(status_code=204)
@@ -170,7 +172,7 @@ class Questions:
         return response
 
     async def _who(self, request: Request, key: str) -> Response:
-        response = told(await self._identity(key))
+        response = reply(await self._identity(key))
         keep_key(response, request, key, self._settings)
         return response
 

@@ -13,7 +13,7 @@ import random
 import time
 from statistics import median
 
-from engine.cards import CHANCE_BYTES, Chance, full_deck, shuffled
+from engine.cards import ENTROPY_BYTES, Entropy, full_deck, shuffled
 from engine.game import AnyMove, Game, Seat, Slap, Step, Turn, Wait
 from engine.rules import STANDARD
 from engine.table import deal
@@ -23,19 +23,19 @@ LONGEST = 4096
 """Enough luck for the moves of one game; after that it is used again."""
 
 
-def play(luck: list[Chance], first: int) -> int:
+def play(rng: list[Entropy], first: int) -> int:
     """One whole game with the luck from number `first` on; returns the number of moves."""
     move: AnyMove
     moves = 0
-    game: Game = deal(STANDARD, shuffled(full_deck(), luck[first % LONGEST]), SEATS, Seat(first % SEATS))
+    game: Game = deal(STANDARD, shuffled(full_deck(), rng[first % LONGEST]), SEATS, Seat(first % SEATS))
     while (due := game.due()).wait is not Wait.OVER:
         moves += 1
-        chance = luck[(first + moves) % LONGEST]
+        entropy = rng[(first + moves) % LONGEST]
         if due.contest:
-            move = Slap(seat=due.slappers[chance[0] % len(due.slappers)], nth=due.contest)
+            move = Slap(seat=due.slappers[entropy[0] % len(due.slappers)], nth=due.contest)
         else:
             move = Turn(seat=due.turners[0], nth=due.nth)
-        step = game.step(move, chance)
+        step = game.step(move, entropy)
         assert isinstance(step, Step), step
         game = step.game
     return moves
@@ -48,13 +48,13 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=5, help="how many runs there are")
     chosen = options.parse_args()
     source = random.Random(1)
-    luck = [Chance(source.randbytes(CHANCE_BYTES)) for _ in range(LONGEST)]
+    rng = [Entropy(source.randbytes(ENTROPY_BYTES)) for _ in range(LONGEST)]
     figures = []
     for run in range(chosen.runs):
         games = moves = 0
         began = time.process_time()
         while (took := time.process_time() - began) < chosen.seconds:
-            moves += play(luck, games)
+            moves += play(rng, games)
             games += 1
         figures.append(games / took)
         each_us = took / moves * 1e6

@@ -95,12 +95,12 @@ Job = tuple[str, list[Player], int, int, int, bool]
 
 
 def simulate(job: Job) -> tuple[str, list[Judged], int, int]:
-    """One world; gives its name, its contests, the seat of phone number `watched`, and the overturned count."""
+    """One world; gives its name, its contests, the seat of phone number `watched`, and its late winners."""
     name, players, seed, contests, watched, direct = job
     world = World(players, seed, direct=direct)
     judged = world.run(contests)
     seat = next(seat for seat, chair in enumerate(world.room.chairs) if chair.conn == watched)
-    return name, judged, seat, world.room.overturned
+    return name, judged, seat, world.room.late_winners
 
 
 def print_rules(name: str, contests: Sequence[Judged]) -> None:
@@ -156,7 +156,7 @@ def main() -> None:
     ]
     worlds: dict[str, list[Judged]] = {}
     liars: dict[str, float] = {}
-    overturned = 0
+    late_winners = 0
     print(f"\n{len(jobs)} worlds on a made-up clock", flush=True)
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for name, contests, seat, turned in pool.imap(simulate, jobs):
@@ -168,7 +168,7 @@ def main() -> None:
                 print(f"  {name:44} {over}", flush=True)
             else:
                 worlds[name] = contests
-                overturned += turned
+                late_winners += turned
                 print_rules(name, contests)
                 sys.stdout.flush()
 
@@ -179,7 +179,7 @@ def main() -> None:
         "wait_over_floor": wait_over_floor(real),
         "liar_worst_points": max(points for name, points in liars.items() if PONG_DELAYER not in name),
         "pong_delayer_worst_points": max(points for name, points in liars.items() if PONG_DELAYER in name),
-        "overturned": overturned,
+        "late winners": late_winners,
         "contests": len(real),
         "close_contests": len(near),
         "first_received_pct": report.right(real, "first message received").pct,

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 
 from server.base.settings import Settings
 from server.hosting.host import Host
-from server.net.connection import Door
+from server.net.connection import SocketEndpoint
 from server.net.link import link_protocol
 from tests.bench.phones import OwnTable, Phone, Tally, upgrade
 from tests.server.test_host import FakeStore, SkippingLoop
@@ -78,16 +78,16 @@ class World:
     def __init__(self, loop: SkippingLoop, seed: int) -> None:
         self.loop = loop
         self.tally = Tally()
-        luck = FakeLuck(seed)
+        rng = FakeLuck(seed)
         settings = Settings(data=Path("unused"), max_connections_per_address=10_000)
         store = FakeStore()
-        self.host = Host(store, loop.clock, luck, 100, 200)
-        self._door = Door(self.host, store, loop.clock, settings)
+        self.host = Host(store, loop.clock, rng, 100, 200)
+        self._door = SocketEndpoint(self.host, store, loop.clock, settings)
         self._config = Config(
             self._app,
             interface="asgi3",
             proxy_headers=False,
-            ws=link_protocol(loop.clock, luck, settings.outbox_bytes),
+            ws=link_protocol(loop.clock, rng, settings.outbox_bytes),
             ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,
             log_config=None,

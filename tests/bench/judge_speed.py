@@ -13,7 +13,7 @@ import time
 from statistics import median
 
 from engine.game import Seat
-from server.judge.judge import judge
+from server.judge import judge
 
 SEATS = 4
 PONGS = 3
@@ -24,32 +24,32 @@ Case = list[tuple[judge.Evidence, list[int]]]
 """The hands of one contest in the order of their arrival, and the watermarks of each seat."""
 
 
-def drawn(luck: random.Random) -> Case:
+def drawn(rng: random.Random) -> Case:
     """A contest between phones with round trips of 5 to 120 ms."""
     case: Case = []
     for seat in range(SEATS):
-        rtt_us, reaction_us = luck.randrange(5_000, 120_000), luck.randrange(250_000, 900_000)
+        rtt_us, reaction_us = rng.randrange(5_000, 120_000), rng.randrange(250_000, 900_000)
         evidence = judge.Evidence(
             seat=Seat(seat),
             claimed_us=reaction_us,
             shown_us=SHOWN_US,
             arrived_us=SHOWN_US + reaction_us + rtt_us // 2,
             rtt_us=rtt_us,
-            answered_us=SHOWN_US + reaction_us - rtt_us // 2 - luck.randrange(judge.PING_US),
+            answered_us=SHOWN_US + reaction_us - rtt_us // 2 - rng.randrange(judge.PING_US),
             credit_us=judge.CREDIT_START_US,
-            late_us=luck.randrange(judge.FRAME_US),
+            late_us=rng.randrange(judge.FRAME_US),
         )
-        case.append((evidence, sorted(luck.randrange(200_000, 900_000) for _ in range(PONGS))))
+        case.append((evidence, sorted(rng.randrange(200_000, 900_000) for _ in range(PONGS))))
     return sorted(case, key=lambda hand: hand[0].arrived_us)
 
 
 def judged(case: Case) -> None:
     """One contest from its first hand to its verdict."""
     contest = judge.Contest(nth=1, shown_us=SHOWN_US, rivals=frozenset(Seat(seat) for seat in range(SEATS)))
-    for evidence, marks in case:
+    for evidence, watermarks in case:
         contest = contest.hear(judge.weigh(evidence), evidence.arrived_us)
-        for mark_us in marks:
-            contest = contest.hear_mark(evidence.seat, mark_us)
+        for mark_us in watermarks:
+            contest = contest.raise_watermark(evidence.seat, mark_us)
             contest.closes_us(evidence.arrived_us)
     assert contest.verdict(1, case[-1][0].arrived_us, lambda n: 0) is not None
 
@@ -60,8 +60,8 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=1.0, help="how long one run lasts")
     options.add_argument("--runs", type=int, default=5, help="how many runs there are")
     chosen = options.parse_args()
-    luck = random.Random(1)
-    cases = [drawn(luck) for _ in range(CASES)]
+    rng = random.Random(1)
+    cases = [drawn(rng) for _ in range(CASES)]
     each_us = []
     for _ in range(chosen.runs):
         contests = 0

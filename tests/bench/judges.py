@@ -15,7 +15,7 @@ from tests.bench.fairness import LIARS, LIARS_TABLE, MIX, table
 from tests.simulation import report
 from tests.simulation.phones import HONEST, Human, Liar
 from tests.simulation.world import Judged, World
-from wire.messages import Hand
+from wire.messages import RankedSlap
 
 
 @dataclass
@@ -74,7 +74,7 @@ def ping_bracket(evidence: Evidence, _path: Path, account: Account) -> int:
 
 def expected_bracket(evidence: Evidence, _path: Path, account: Account) -> int:
     """The judge's own: a claim quicker than the pongs let expect costs credit."""
-    hand: Hand = judge.weigh(_with_credit(evidence, account.left_us))
+    hand: RankedSlap = judge.weigh(_with_credit(evidence, account.left_us))
     account.left_us -= hand.credit_us
     return hand.accepted_us
 

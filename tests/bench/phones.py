@@ -167,11 +167,11 @@ class Table:
     seats = 4
     now_s: Callable[[], float] = staticmethod(time.monotonic)
 
-    def __init__(self, port: int, number: int, tally: Tally, luck: random.Random) -> None:
+    def __init__(self, port: int, number: int, tally: Tally, rng: random.Random) -> None:
         self.port = port
         self.number = number
         self.tally = tally
-        self.luck = luck
+        self.rng = rng
         self.phones: list[Phone] = []
         self.told = 0
         self.at_s = self.now_s()
@@ -301,7 +301,7 @@ class PlainTable(Table):
         for seat in range(self.seats):
             await self._dial(f"/ws/{self.number}/{seat}")
         self._due_s = self.now_s()
-        self._later(self.luck.uniform(0, CARD_S))
+        self._later(self.rng.uniform(0, CARD_S))
 
     def _understand(self, phone: Phone, payload: bytes, arrived_s: float) -> None:
         self._answer(self._decode(payload), phone, payload, arrived_s)
@@ -312,7 +312,7 @@ class PlainTable(Table):
         elif told.t == "card":
             self._tell(phone, payload, arrived_s, self.tally.cards, self._sent_s)
             if told.face[0] == "J":
-                self._jack(told.nth, [(seat, self.luck.uniform(QUICKEST_S, SLOWEST_S)) for seat in range(self.seats)])
+                self._jack(told.nth, [(seat, self.rng.uniform(QUICKEST_S, SLOWEST_S)) for seat in range(self.seats)])
             else:
                 self._later(CARD_S)
         else:
@@ -332,7 +332,7 @@ class AskedTable(PlainTable):
     async def sit(self) -> None:
         """Opens the sockets and begins to ask."""
         await super().sit()
-        self._loop.call_later(self.luck.uniform(0, SYNC_S), self._sync, 0)
+        self._loop.call_later(self.rng.uniform(0, SYNC_S), self._sync, 0)
 
     def _sync(self, number: int) -> None:
         if not self.leaving:
@@ -362,7 +362,7 @@ class ColyseusTable(PlainTable):
             room = seat["roomId"]
             await self._dial(f"/{seat['processId']}/{room}?sessionId={seat['sessionId']}")
         self._due_s = self.now_s()
-        self._later(self.luck.uniform(0, CARD_S) + 0.2)
+        self._later(self.rng.uniform(0, CARD_S) + 0.2)
 
     def _understand(self, phone: Phone, payload: bytes, arrived_s: float) -> None:
         if payload[0] == 13:
@@ -457,8 +457,8 @@ class OwnTable(Table):
     watching = 0
     _decode = msgspec.msgpack.Decoder(Heard).decode
 
-    def __init__(self, port: int, number: int, tally: Tally, luck: random.Random) -> None:
-        super().__init__(port, number, tally, luck)
+    def __init__(self, port: int, number: int, tally: Tally, rng: random.Random) -> None:
+        super().__init__(port, number, tally, rng)
         self._n = 0
         self._game = 0
         self._stage = ""
@@ -477,8 +477,8 @@ class OwnTable(Table):
         self._say(self.phones[0], SetRules(Rules(min_show_ms=300)))
         for times in range(5):
             self._loop.call_later(0.2 * times, self._sync_all)
-        self._loop.call_later(self.luck.uniform(1, 1 + SYNC_S), self._sync, 0)
-        self._loop.call_later(self.luck.uniform(0.2, 0.2 + CARD_S), self._say, self.phones[0], Start())
+        self._loop.call_later(self.rng.uniform(1, 1 + SYNC_S), self._sync, 0)
+        self._loop.call_later(self.rng.uniform(0.2, 0.2 + CARD_S), self._say, self.phones[0], Start())
 
     async def come(self) -> None:
         """Opens a table and sits everybody down."""
@@ -590,7 +590,7 @@ class OwnTable(Table):
         for seat, stack in enumerate(view.seats):
             if stack.status != "out":
                 low_s, high_s = (QUICKEST_S, SECOND_S) if seat == poorest else (SECOND_S, SLOWEST_S)
-                hands.append((seat, hold_s + self.luck.uniform(low_s, high_s)))
+                hands.append((seat, hold_s + self.rng.uniform(low_s, high_s)))
         self._painting = (card.nth, show_at_us)
         self._jack(card.nth, hands)
 
@@ -633,7 +633,7 @@ class Load:
     refused: int = 0
 
     def __post_init__(self) -> None:
-        self._luck = random.Random(self.seed)
+        self._rng = random.Random(self.seed)
         self._number = 0
 
     async def bring_to(self, tables: int) -> None:
@@ -661,7 +661,7 @@ class Load:
     def fresh(self) -> Table:
         """A table that nobody has come to yet, with luck of its own."""
         self._number += 1
-        return self.kind(self.port, self._number, self.tally, random.Random(self._luck.random()))
+        return self.kind(self.port, self._number, self.tally, random.Random(self._rng.random()))
 
     def look(self) -> Tally:
         """What was seen since the last look, and which tables have stalled; begins anew."""

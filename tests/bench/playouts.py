@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from statistics import median, quantiles
 
-from engine.cards import CHANCE_BYTES, Chance, full_deck, shuffled
+from engine.cards import ENTROPY_BYTES, Entropy, full_deck, shuffled
 from engine.game import AnyMove, Due, Game, LetPass, Seat, Slap, Step, Turn, Wait
 from engine.rules import STANDARD, Rules
 from engine.table import deal
@@ -22,24 +22,24 @@ QUICKEST_MS = 150
 SEATS = (2, 3, 4)
 
 
-def next_move(due: Due, rules: Rules, luck: random.Random) -> AnyMove:
+def next_move(due: Due, rules: Rules, rng: random.Random) -> AnyMove:
     """Whatever comes first: a hand on the slap card that shows, or the turn that covers it (R6)."""
-    hands_ms = {seat: max(QUICKEST_MS, luck.gauss(*REACTION_MS)) for seat in due.slappers}
+    hands_ms = {seat: max(QUICKEST_MS, rng.gauss(*REACTION_MS)) for seat in due.slappers}
     first = min(hands_ms, key=lambda seat: hands_ms[seat], default=None)
     if due.wait is Wait.LAST_HAND:
         return LetPass(nth=due.contest) if first is None else Slap(seat=first, nth=due.contest)
-    turn_ms = max(rules.min_show_ms, luck.gauss(*TURN_MS))
+    turn_ms = max(rules.min_show_ms, rng.gauss(*TURN_MS))
     if first is not None and hands_ms[first] < turn_ms:
         return Slap(seat=first, nth=due.contest)
     return Turn(seat=due.turners[0], nth=due.nth)
 
 
-def cards_turned(rules: Rules, seats: int, luck: random.Random) -> int:
+def cards_turned(rules: Rules, seats: int, rng: random.Random) -> int:
     """How many cards are turned in one game."""
-    chance = Chance(luck.randbytes(CHANCE_BYTES))
-    game: Game = deal(rules, shuffled(full_deck(), chance), seats, Seat(luck.randrange(seats)))
+    entropy = Entropy(rng.randbytes(ENTROPY_BYTES))
+    game: Game = deal(rules, shuffled(full_deck(), entropy), seats, Seat(rng.randrange(seats)))
     while (due := game.due()).wait is not Wait.OVER:
-        step = game.step(next_move(due, rules, luck), Chance(luck.randbytes(CHANCE_BYTES)))
+        step = game.step(next_move(due, rules, rng), Entropy(rng.randbytes(ENTROPY_BYTES)))
         assert isinstance(step, Step), step
         game = step.game
     return due.nth - 1
@@ -61,8 +61,8 @@ def main() -> None:
         options.error("the number of games must be a multiple of 3, and 6 at least")
     everything: list[int] = []
     for seats in SEATS:
-        luck = random.Random(f"{chosen.seed} {seats}")
-        games = [cards_turned(STANDARD, seats, luck) for _ in range(chosen.games // len(SEATS))]
+        rng = random.Random(f"{chosen.seed} {seats}")
+        games = [cards_turned(STANDARD, seats, rng) for _ in range(chosen.games // len(SEATS))]
         everything += games
         print(f"{seats} seats: {len(games)} games, {min(games)} to {max(games)} cards turned, {spread(games)}")
     print(f"seed {chosen.seed}, {len(everything)} games, {min(everything)} to {max(everything)} cards turned")

@@ -20,4 +20,4 @@ class Unkept(RedisStore):
 
 if __name__ == "__main__":
     setattr(production, "RedisStore", Unkept)  # noqa: B010 - what production imports is not ours to assign
-    production.serve(read_settings(os.environ), production.RealClock(), production.RealLuck())
+    production.serve(read_settings(os.environ), production.RealClock(), production.RealRandomSource())

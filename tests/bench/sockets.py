@@ -19,7 +19,7 @@ from clients.sdk import create_table
 from engine.rules import Rules
 from tests.simulation.phones import Phone
 from tests.simulation.world import CARDS_A_GAME, Judged, Player
-from wire.codec import Malformed, read_from_server
+from wire.codec import Malformed, read_server_message
 from wire.messages import EndGame, SetRules, Stage, Start, Update
 
 GOES_ON_US = 300_000
@@ -102,7 +102,7 @@ class Table:
 
     async def play(self, url: str) -> None:
         """Seats everybody and plays until it is cancelled."""
-        luck = random.Random(self.seed)
+        rng = random.Random(self.seed)
         code = await create_table(url)
         address = f"{url.replace('http', 'ws', 1)}/ws/{code}"
         sockets: list[Dialled] = []
@@ -110,7 +110,7 @@ class Table:
             Phone(
                 f"Phone {number}",
                 player.network,
-                random.Random(luck.random()),
+                random.Random(rng.random()),
                 self.agenda.at,
                 self.agenda.now,
                 lambda phone, frame: sockets[self.phones.index(phone)].write(Opcode.BINARY, frame),
@@ -166,7 +166,7 @@ class Table:
     def _look(self, frame: bytes) -> None:
         """Takes a verdict as it leaves the server, with the truth of all phones."""
         try:
-            message = read_from_server(frame)
+            message = read_server_message(frame)
         except Malformed:
             return
         if not isinstance(message, Update) or message.verdict is None:

@@ -29,20 +29,20 @@ from engine.game import (
 )
 from engine.rules import PRESETS
 from wire import figures
-from wire.codec import read_from_phone, write
+from wire.codec import read_client_message, write
 from wire.messages import (
-    Closing,
-    Hand,
-    HoldOn,
+    CloseCode,
     Kind,
-    Marked,
     Message,
     Question,
+    RankedSlap,
     Reacted,
     Refused,
     SeatId,
     Stage,
     Standing,
+    StoreStalled,
+    SuspectFlagged,
     Sync,
     Synced,
     TableSeat,
@@ -90,7 +90,7 @@ class Scene:
     name: str
     path: str
     said: tuple[Message, ...] = ()
-    closed: Closing | None = None
+    closed: CloseCode | None = None
     act: Callable[[Page], None] = lambda _: None
     kept: dict[str, str] = field(default_factory=dict)
     board: str = '{"people":0,"pages":0,"rows":[],"you":null}'
@@ -118,7 +118,7 @@ class Scene:
 
         def hear(frame: str | bytes) -> None:
             assert isinstance(frame, bytes)
-            message = read_from_phone(frame)
+            message = read_client_message(frame)
             if isinstance(message, Sync):
                 socket.send(write(Synced(message.sent_us, ROOM_US)))
             elif message.__struct_config__.tag == "join":
@@ -200,10 +200,10 @@ def _game(
 
 
 HANDS = (
-    Hand(Seat(0), 402_000, 402_000, path_us=20_000),
-    Hand(Seat(2), 391_000, 418_000, path_us=310_000, added_us=27_000, credit_us=60_000),
-    Hand(Seat(1), 331_000, 481_000, path_us=12_000, handicap_us=150_000),
-    Hand(Seat(3), 622_000, 622_000),
+    RankedSlap(Seat(0), 402_000, 402_000, path_us=20_000),
+    RankedSlap(Seat(2), 391_000, 418_000, path_us=310_000, added_us=27_000, credit_us=60_000),
+    RankedSlap(Seat(1), 331_000, 481_000, path_us=12_000, handicap_us=150_000),
+    RankedSlap(Seat(3), 622_000, 622_000),
 )
 VERDICT = Verdict(3, 43, Seat(0), HANDS, 16_000, 92_000)
 TALLIES = (Tally(5, 412, 331, 1), Tally(3, 498, 380, 0), Tally(1, 690, 690, 2), Tally(2, 640, 511, 0))
@@ -303,7 +303,7 @@ SCENES = (
     Scene("home", "/", kept=KNOWN),
     Scene("home-first", "/"),
     Scene("join", TABLE),
-    _at("lobby-host", (*_lobby("Anna", 5), Marked(SeatId("Ben"), 1_000_000))),
+    _at("lobby-host", (*_lobby("Anna", 5), SuspectFlagged(SeatId("Ben"), 1_000_000))),
     _at("lobby-alone", _lobby("Anna", 1)),
     _at("lobby-guest", _lobby("Ben", 5, first_to=5, ranked=False)),
     _at("lobby-switches", _lobby("Anna", 2), act=lambda page: page.locator("summary").click()),
@@ -407,7 +407,7 @@ SCENES = (
     _at("long-game", _game(playing(4), view(FOUR, "4C KD 9S", turned=300))),
     _at("paused", _game(playing(4, paused=True), view(FOUR, "4C KD 9S"))),
     _at("menu", _game(playing(4), view(FOUR, "4C KD 9S")), act=lambda page: page.locator("header .icon").click()),
-    _at("hold-on", (*_game(playing(4), view(FOUR, "4C KD 9S")), HoldOn(True))),
+    _at("hold-on", (*_game(playing(4), view(FOUR, "4C KD 9S")), StoreStalled(True))),
     _at("too-late", (*_game(playing(4), view(FOUR, "4C KD 9S")), Refused("slap", "too_late"))),
     _at("emoji", (*_game(playing(4), view(FOUR, "4C KD 9S")), Reacted(SeatId("Ben"), "👏"))),
     _at("break", _break("Anna")),
@@ -418,15 +418,15 @@ SCENES = (
         act=_draw,
     ),
     _at("champion", _break("Anna", champion=True)),
-    _at("no-table", (), closed=Closing.NO_SUCH_TABLE),
-    _at("taken-over", (), closed=Closing.SEAT_TAKEN_OVER),
-    _at("removed", (), closed=Closing.REMOVED),
-    _at("old-page", (), closed=Closing.WRONG_VERSION),
-    _at("foreign", (), closed=Closing.FOREIGN_ORIGIN),
-    _at("malformed", (), closed=Closing.MALFORMED),
-    _at("server-full", (), closed=Closing.SERVER_FULL),
-    _at("store-down", (), closed=Closing.STORE_DOWN),
-    _at("too-many", (), closed=Closing.TOO_MANY),
+    _at("no-table", (), closed=CloseCode.NO_SUCH_TABLE),
+    _at("taken-over", (), closed=CloseCode.SEAT_TAKEN_OVER),
+    _at("removed", (), closed=CloseCode.REMOVED),
+    _at("old-page", (), closed=CloseCode.WRONG_VERSION),
+    _at("foreign", (), closed=CloseCode.FOREIGN_ORIGIN),
+    _at("malformed", (), closed=CloseCode.MALFORMED),
+    _at("server-full", (), closed=CloseCode.SERVER_FULL),
+    _at("store-down", (), closed=CloseCode.STORE_DOWN),
+    _at("too-many", (), closed=CloseCode.TOO_MANY),
     _at("full", (Refused("join", "table_full"),)),
     _at("locked", (Refused("join", "table_locked"),)),
     _at("unreachable", (), mute=True, act=lambda page: page.get_by_role("alert").wait_for()),

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import SCREENS
 from tests.browser.phone import TIMEOUT_MS, Phone
 from tests.support.serving import Served, served
-from wire.codec import read_from_server
+from wire.codec import read_server_message
 from wire.messages import Update, Verdict
 
 # With the Jacks last a game is over in about 51 cards. Whoever has won the first of them must win the others too, so
@@ -202,7 +202,7 @@ def test_a_hand_on_a_page_that_is_busy_is_waited_for(chromium: Browser, tmp_path
     verdicts: list[Verdict] = []
 
     def hear(frame: bytes | str) -> None:
-        told = read_from_server(frame) if isinstance(frame, bytes) else None
+        told = read_server_message(frame) if isinstance(frame, bytes) else None
         if isinstance(told, Update) and told.verdict is not None:
             verdicts.append(told.verdict)
 

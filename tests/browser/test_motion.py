@@ -17,7 +17,7 @@ from tests.browser.conftest import SCREENS
 from tests.browser.phone import Phone
 from tests.browser.test_game import seated
 from tests.support.serving import Served, served
-from wire.codec import read_from_phone, write
+from wire.codec import read_client_message, write
 from wire.messages import Message, SeatId, Sync, Synced, Update, Welcome
 
 SLOWER = 4
@@ -61,7 +61,7 @@ def test_a_deal_and_a_won_pile_move_frame_by_frame(chromium: Browser, stage: Ser
         said.append(socket)
 
         def hear(frame: str | bytes) -> None:
-            message = read_from_phone(frame)  # type: ignore[arg-type]
+            message = read_client_message(frame)  # type: ignore[arg-type]
             if isinstance(message, Sync):
                 socket.send(write(Synced(message.sent_us, scenes.ROOM_US)))
             elif message.__struct_config__.tag == "join":

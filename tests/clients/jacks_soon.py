@@ -5,7 +5,7 @@ import os
 from engine.cards import Card, full_deck
 from server.base.settings import read_settings
 from server.serve import RealClock, serve
-from tests.support.luck import StackedLuck
+from tests.support.rng import StackedLuck
 
 EARLY = 3
 """So many cards come before the Jacks."""

@@ -9,7 +9,7 @@ import websockets
 from websockets.asyncio.server import ServerConnection
 
 from tests.support.tables import a_game, a_table
-from wire.codec import read_from_phone, write
+from wire.codec import read_client_message, write
 from wire.messages import Join, Message, SeatId, Sync, Synced, Update, Welcome
 
 
@@ -37,7 +37,7 @@ class Table:
         while True:
             frame = await self._socket.recv()
             assert isinstance(frame, bytes)
-            message = read_from_phone(frame)
+            message = read_client_message(frame)
             self.heard.append(message)
             if isinstance(message, Sync):
                 await self.say(Synced(message.sent_us, message.sent_us + 5_000_000))

@@ -17,7 +17,7 @@ from clients.sdk import connect, create_table
 from tests.clients import scripted
 from tests.support.company import company
 from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, Served
-from wire.messages import AddComputer, Closing, Lock
+from wire.messages import AddComputer, CloseCode, Lock
 
 COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "doctor"]
 
@@ -174,14 +174,14 @@ async def test_a_table_that_lets_nobody_in(server: Served) -> None:
 @pytest.mark.parametrize(
     ("closing", "line"),
     [
-        (Closing.WRONG_VERSION, "this client and the server are of different versions: get the server's"),
-        (Closing.REMOVED, "the host has removed you from this table"),
-        (Closing.SEAT_TAKEN_OVER, "your seat is open in another place, and this one has stopped"),
-        (Closing.TOO_MANY, "the server has heard too much from here: wait a minute"),
-        (Closing.MALFORMED, "the two sides do not understand each other: in words"),
+        (CloseCode.WRONG_VERSION, "this client and the server are of different versions: get the server's"),
+        (CloseCode.REMOVED, "the host has removed you from this table"),
+        (CloseCode.SEAT_TAKEN_OVER, "your seat is open in another place, and this one has stopped"),
+        (CloseCode.TOO_MANY, "the server has heard too much from here: wait a minute"),
+        (CloseCode.MALFORMED, "the two sides do not understand each other: in words"),
     ],
 )
-async def test_what_ends_it_at_the_table_is_said_in_one_line(closing: Closing, line: str) -> None:
+async def test_what_ends_it_at_the_table_is_said_in_one_line(closing: CloseCode, line: str) -> None:
     """P4."""
 
     async def script(table: scripted.Table) -> None:

@@ -15,9 +15,9 @@ from websockets.typing import Subprotocol
 from clients.sdk import connect, create_table
 from tests.support.company import caught_up
 from tests.support.serving import Served
-from wire.codec import Malformed, as_json, from_json, read_from_phone
+from wire.codec import Malformed, as_json, from_json, read_client_message
 from wire.frames import frame_of, payload_of
-from wire.messages import JSON_SUBPROTOCOL, MAX_FRAME_BYTES, Closing
+from wire.messages import JSON_SUBPROTOCOL, MAX_FRAME_BYTES, CloseCode
 
 TOO_BIG = 1009
 """A message too big (RFC 6455, section 7.4.1)."""
@@ -91,7 +91,7 @@ async def test_json_is_taken_as_strictly(server: Served, said: str | bytes, why:
     async with spoken(server.url, await create_table(server.url), JSON_SUBPROTOCOL) as jay:
         await jay.send(said)
         code, reason = await closed(jay)
-        assert code == Closing.MALFORMED
+        assert code == CloseCode.MALFORMED
         assert (reason or "").startswith(why)
 
 
@@ -107,7 +107,7 @@ async def test_who_does_not_ask_for_json_does_not_get_it(server: Served) -> None
     async with spoken(server.url, await create_table(server.url), "slapjack.xml") as jay:
         assert jay.subprotocol is None
         await jay.send(JOIN)
-        assert await closed(jay) == (Closing.MALFORMED, "a text frame: messages are msgpack in binary frames")
+        assert await closed(jay) == (CloseCode.MALFORMED, "a text frame: messages are msgpack in binary frames")
 
 
 JSONS = st.recursive(
@@ -132,7 +132,7 @@ def test_nothing_is_lost_between_the_two(value: Any) -> None:
 def test_anything_else_is_malformed(text: bytes) -> None:
     """P2: no other error ever leaves the reader."""
     with pytest.raises(Malformed):
-        read_from_phone(from_json(text))
+        read_client_message(from_json(text))
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])

@@ -21,7 +21,7 @@ from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
 from tests.support.serving import ROOT, Served, served
 from tests.support.tables import a_game, turned
-from wire.messages import Closing, DoSlap, Join, Lock, Remove, SetRules, Stage
+from wire.messages import CloseCode, DoSlap, Join, Lock, Remove, SetRules, Stage
 
 PROGRAM = ROOT / "tests" / "clients" / "node_player" / "player.mjs"
 MSGPACK = ROOT / "clients" / "web" / "node_modules" / "@msgpack" / "msgpack"
@@ -101,7 +101,7 @@ async def plays(jacks_soon: Served, wire: str) -> None:
         assert nod.tally.wrong == 0
         assert 250 <= nod.tally.average_ms <= 600
         ann.say(Remove(nod.id))
-        assert (await program.tells(has="closed"))["closed"] == Closing.REMOVED
+        assert (await program.tells(has="closed"))["closed"] == CloseCode.REMOVED
         assert await program.ends() == 0
         assert [event["winners"] for event in program.told if event.get("event") == "game_over"] == [[1]]
         assert not [told for told in program.told if "refused" in told]
@@ -133,7 +133,7 @@ async def test_it_follows_its_table_to_another_server() -> None:
 
     async def elsewhere(table: scripted.Table) -> None:
         await table.hear(Join)
-        await table.close(Closing.MOVED, "node-2")
+        await table.close(CloseCode.MOVED, "node-2")
 
     async def here(table: scripted.Table) -> None:
         await table.welcome()
@@ -141,7 +141,7 @@ async def test_it_follows_its_table_to_another_server() -> None:
 
     async def again(table: scripted.Table) -> None:
         await table.welcome()
-        await table.close(Closing.REMOVED)
+        await table.close(CloseCode.REMOVED)
 
     table = scripted.Table(elsewhere, here, again)
     async with scripted.at(table) as url, seated(url, "K7WQ2M", "msgpack") as program:
@@ -173,7 +173,7 @@ async def test_it_times_a_hand_from_the_painting_that_counts() -> None:
         instants_us.append(monotonic_ns() // 1_000)
         await table.tell(show_at_us=1, view=a_game(["JS"]))
         await slaps(table)
-        await table.close(Closing.REMOVED)
+        await table.close(CloseCode.REMOVED)
 
     async with scripted.at(scripted.Table(first, again)) as url, seated(url, "K7WQ2M", "msgpack") as program:
         assert await program.ends() == 0
@@ -185,7 +185,7 @@ async def test_it_times_a_hand_from_the_painting_that_counts() -> None:
 async def test_it_is_told_why_not(jacks_soon: Served) -> None:
     """P4, P5."""
     async with seated(jacks_soon.url, "222222", "json") as program:
-        assert (await program.tells(has="closed"))["closed"] == Closing.NO_SUCH_TABLE
+        assert (await program.tells(has="closed"))["closed"] == CloseCode.NO_SUCH_TABLE
         assert await program.ends() == 1
     code = await create_table(jacks_soon.url)
     async with connect(jacks_soon.url, code, name="Ann") as ann:

@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 
 from clients.sdk import Exchange, RoomClock
 from tools.protocol_docs import PAGE, QUESTIONS, SCHEMA, VECTORS, main, with_bytes, with_figures
-from wire.codec import Malformed, as_json, from_json, read_from_phone, read_from_server, write
+from wire.codec import Malformed, as_json, from_json, read_client_message, read_server_message, write
 from wire.codes import read_code
-from wire.messages import FromPhone
+from wire.messages import ClientMessage
 
 VALUES = json.loads(VECTORS.read_text(encoding="utf-8"))
 MESSAGES = [pytest.param(vector, id=vector["json"]["t"]) for vector in VALUES["messages"]]
@@ -38,7 +38,7 @@ def test_a_stale_page_is_mended_by_writing_it_again() -> None:
 def test_a_message_is_the_same_in_all_its_forms(vector: dict[str, Any]) -> None:
     """P1, P15."""
     frame = bytes.fromhex(vector["msgpack"])
-    read = read_from_phone if vector["from"] == "phone" else read_from_server
+    read = read_client_message if vector["from"] == "phone" else read_server_message
     message = read(frame)
     assert write(message) == frame
     assert json.loads(as_json(frame)) == vector["json"]
@@ -48,7 +48,7 @@ def test_a_message_is_the_same_in_all_its_forms(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", MESSAGES)
 def test_the_schema_takes_every_example(vector: dict[str, Any]) -> None:
     VALIDATOR.validate(vector["json"])
-    direction = {"phone": "FromPhone", "server": "FromServer"}[vector["from"]]
+    direction = {"phone": "ClientMessage", "server": "ServerMessage"}[vector["from"]]
     VALIDATOR.evolve(schema={**VALIDATOR.schema, "anyOf": [{"$ref": f"#/$defs/{direction}"}]}).validate(vector["json"])
 
 
@@ -65,7 +65,7 @@ def test_what_is_malformed_is_so_for_all(vector: dict[str, Any]) -> None:
     """P2: the server refuses it, and so does the schema wherever the frame holds a value at all."""
     frame = bytes.fromhex(vector["msgpack"])
     with pytest.raises(Malformed):
-        read_from_phone(frame)
+        read_client_message(frame)
     try:
         value = msgspec.msgpack.decode(frame)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -95,4 +95,4 @@ def test_the_rooms_clock_is_known_as_well_as_it_can_be(vector: dict[str, Any]) -
 
 def test_the_vectors_have_every_message() -> None:
     told = [vector["json"]["t"] for vector in VALUES["messages"] if vector["from"] == "phone"]
-    assert told == [kind.__struct_config__.tag for kind in get_args(FromPhone)]
+    assert told == [kind.__struct_config__.tag for kind in get_args(ClientMessage)]

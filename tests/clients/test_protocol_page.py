@@ -16,24 +16,24 @@ from wire.codes import CODE_SYMBOLS
 from wire.messages import (
     MAX_FRAME_BYTES,
     PROTOCOL,
-    Closing,
+    ClientMessage,
+    CloseCode,
     Emoji,
-    FromPhone,
-    FromServer,
-    Hand,
     Lock,
     Question,
+    RankedSlap,
+    RejectReason,
+    ServerMessage,
     Standing,
     TableSeat,
     TableView,
     Tally,
     Verdict,
-    Why,
 )
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^##+ (.+?)\n(.*?)(?=^##+ |\Z)", PAGE, re.M | re.S))
-MESSAGES = [*get_args(FromPhone), *get_args(FromServer)]
+MESSAGES = [*get_args(ClientMessage), *get_args(ServerMessage)]
 VIEWS = {"game": GameView, "table": TableView, "rules": Rules, "verdict": Verdict, "question": Question}
 
 
@@ -65,8 +65,8 @@ def test_every_message_has_an_example_with_all_its_fields(kind: type[msgspec.Str
 @pytest.mark.parametrize(
     ("first", "then", "kinds"),
     [
-        ("What the server says", "What happened: events", get_args(FromServer)),
-        ("What a phone says", "Why not: reasons", get_args(FromPhone)),
+        ("What the server says", "What happened: events", get_args(ServerMessage)),
+        ("What a phone says", "Why not: reasons", get_args(ClientMessage)),
     ],
 )
 def test_no_message_is_made_up(first: str, then: str, kinds: tuple[type[msgspec.Struct], ...]) -> None:
@@ -93,7 +93,7 @@ def test_views_have_examples(section: str) -> None:
         ("table", TableSeat),
         ("table", Standing),
         ("table", Tally),
-        ("verdict", Hand),
+        ("verdict", RankedSlap),
     ],
 )
 def test_every_field_of_a_view_is_named(section: str, kind: type[msgspec.Struct]) -> None:
@@ -113,12 +113,12 @@ def test_every_event_has_an_example_with_all_its_fields() -> None:
 def test_every_close_code_stands_with_its_name() -> None:
     """P4."""
     rows = re.findall(r"^\| (\d{4}) \| `(\w+)` \|", PAGE, re.M)
-    assert [(int(code), name) for code, name in rows] == [(closing.value, closing.name) for closing in Closing]
+    assert [(int(code), name) for code, name in rows] == [(closing.value, closing.name) for closing in CloseCode]
 
 
 def test_every_reason_is_explained() -> None:
     """P3."""
-    assert named("Why not: reasons") - {"join"} == {*map(str, Why), *map(str, Reason)}
+    assert named("Why not: reasons") - {"join"} == {*map(str, RejectReason), *map(str, Reason)}
 
 
 @pytest.mark.parametrize("kind", [End])

@@ -37,21 +37,21 @@ def long_ago(now_us: int) -> float:
 
 
 def jitter(low_us: float, most_us: float) -> Callable[[Random, int], tuple[float, float]]:
-    return lambda luck, nth: (low_us + luck.random() * most_us, low_us + luck.random() * most_us)
+    return lambda rng, nth: (low_us + rng.random() * most_us, low_us + rng.random() * most_us)
 
 
-def mostly_stalled(luck: Random, nth: int) -> tuple[float, float]:
-    return (20_000 + 200_000 * luck.random(), 20_000) if nth % 8 != 2 else (20_000, 20_000)
+def mostly_stalled(rng: Random, nth: int) -> tuple[float, float]:
+    return (20_000 + 200_000 * rng.random(), 20_000) if nth % 8 != 2 else (20_000, 20_000)
 
 
-def slower_way_from_20(luck: Random, nth: int) -> tuple[float, float]:
+def slower_way_from_20(rng: Random, nth: int) -> tuple[float, float]:
     return (5_000, 5_000) if nth < 20 else (50_000, 50_000)
 
 
 CASES = [
-    Case("one exchange", steady, lambda luck, nth: (40_000, 40_000), 1, 1),
-    Case("a steady way", steady, lambda luck, nth: (40_000, 40_000), 30, 1),
-    Case("a room's clock behind ours", long_ago, lambda luck, nth: (3_000, 3_000), 30, 1),
+    Case("one exchange", steady, lambda rng, nth: (40_000, 40_000), 1, 1),
+    Case("a steady way", steady, lambda rng, nth: (40_000, 40_000), 30, 1),
+    Case("a room's clock behind ours", long_ago, lambda rng, nth: (3_000, 3_000), 30, 1),
     Case("a good exchange among stalls", steady, mostly_stalled, 30, 1_000),
     Case("jitter of 25 ms", steady, jitter(20_000, 25_000), 48, 4_000),
     Case("drift", drifting, jitter(5_000, 200), 48, 300, drift=80e-6),
@@ -62,11 +62,11 @@ CASES = [
 
 
 def estimate(case: Case, seed: int) -> tuple[RoomClock, int]:
-    luck = Random(seed)
+    rng = Random(seed)
     clock = RoomClock()
     now_us = START_US
     for nth in range(case.exchanges):
-        up_us, down_us = case.ways_us(luck, nth)
+        up_us, down_us = case.ways_us(rng, nth)
         sent_us = now_us
         heard_us = round(sent_us + up_us + down_us)
         clock = clock.learned(Exchange(sent_us, round(case.room_us(round(sent_us + up_us))), heard_us))
@@ -92,7 +92,7 @@ def test_drift_is_followed_between_exchanges() -> None:
 
 def test_path_asymmetry_cannot_be_seen() -> None:
     """20 ms up and 80 ms down look like 50 and 50: half the difference stays in the offset."""
-    case = Case("asymmetric", steady, lambda luck, nth: (20_000, 80_000), 30, 0)
+    case = Case("asymmetric", steady, lambda rng, nth: (20_000, 80_000), 30, 0)
     clock, now_us = estimate(case, seed=1)
     assert clock.room_us(now_us) - steady(now_us) == pytest.approx(-30_000, abs=1)
 
@@ -109,5 +109,5 @@ def test_a_jump_of_a_clock_is_believed_at_the_first_exchange_after_it(jump_us: i
 
 def test_the_shortest_recent_round_trip_is_known() -> None:
     assert RoomClock().rtt_us == 0
-    clock, _ = estimate(Case("growing", steady, lambda luck, nth: (5_000 + nth * 100, 5_000), 100, 0), seed=1)
+    clock, _ = estimate(Case("growing", steady, lambda rng, nth: (5_000 + nth * 100, 5_000), 100, 0), seed=1)
     assert clock.rtt_us == 10_000 + 52 * 100

@@ -24,7 +24,7 @@ from clients.sdk import (
 from tests.clients.scripted import Table, at
 from tests.support.tables import a_game, a_table, turned
 from wire.codec import write
-from wire.messages import Closing, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome
+from wire.messages import CloseCode, DoSlap, DoTurn, Join, Quit, Refused, SeatId, Shown, Update, Welcome
 
 
 async def test_a_player_sees_turns_slaps_and_quits() -> None:
@@ -45,9 +45,9 @@ async def test_a_player_sees_turns_slaps_and_quits() -> None:
         await player.until(lambda p: p.top)
         player.slap()
         told = [await anext(player) for _ in range(3)]
-        assert [type(happening) for happening in told] == [Update, Update, Refused]
+        assert [type(event) for event in told] == [Update, Update, Refused]
         player.quit()
-        assert [happening async for happening in player] == []
+        assert [event async for event in player] == []
         await table.hung_up.wait()
     turn, slap = (m for m in table.heard if isinstance(m, DoTurn | DoSlap))
     assert turn == DoTurn(game=1, nth=1)
@@ -69,7 +69,7 @@ async def test_a_broken_socket_leads_back_to_the_seat() -> None:
         table.break_off()
 
     table = Table(break_off, wait_for_the_end)
-    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", chance=lambda: 0.0) as player:
+    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", entropy=lambda: 0.0) as player:
         told = [type(await anext(player)) for _ in range(4)]
     assert told == [Update, Lost, Resumed, Update]
     await table.hung_up.wait()
@@ -83,7 +83,7 @@ async def test_a_gap_leads_back_too() -> None:
         await table.hear_out()
 
     table = Table(skip_one, wait_for_the_end)
-    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", chance=lambda: 0.0) as player:
+    async with at(table) as url, connect(url, "K7WQ2M", name="Robin", entropy=lambda: 0.0) as player:
         told = [type(await anext(player)) for _ in range(4)]
     assert told == [Update, Lost, Resumed, Update]
 
@@ -199,12 +199,12 @@ async def test_a_client_that_draws_says_itself_when_it_has() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "error"),
-    [(Closing.NO_SUCH_TABLE, NoSuchTable), (Closing.SERVER_FULL, NotNow), ("table_full", JoinRefused)],
+    [(CloseCode.NO_SUCH_TABLE, NoSuchTable), (CloseCode.SERVER_FULL, NotNow), ("table_full", JoinRefused)],
 )
-async def test_not_getting_in_is_told_by_its_error(answer: Closing | str, error: type[NotAtTable]) -> None:
+async def test_not_getting_in_is_told_by_its_error(answer: CloseCode | str, error: type[NotAtTable]) -> None:
     async def script(table: Table) -> None:
         await table.hear(Join)
-        if isinstance(answer, Closing):
+        if isinstance(answer, CloseCode):
             await table.close(answer, "in words")
         else:
             await table.say(Refused(of="join", reason=answer, detail="in words"))
@@ -222,7 +222,7 @@ async def test_an_end_in_the_middle_is_told_to_all_who_wait() -> None:
     async def script(table: Table) -> None:
         await table.welcome()
         await removing.wait()
-        await table.close(Closing.REMOVED, "the host has removed you")
+        await table.close(CloseCode.REMOVED, "the host has removed you")
 
     async with at(Table(script)) as url, connect(url, "K7WQ2M", name="Robin") as player:
         assert isinstance(await anext(player), Update)

@@ -25,33 +25,33 @@ from clients.sdk import (
 )
 from engine.game import Seat, Side, WrongSlap
 from tests.support.tables import a_game, a_table, turned
-from wire.codec import read_from_phone, write
+from wire.codec import read_client_message, write
 from wire.messages import (
     AllSaid,
     AnyHand,
-    Closing,
+    CloseCode,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
     Join,
     Lock,
-    Marked,
     Message,
     Point,
     Question,
     Quit,
     Reacted,
     Refused,
+    RejectReason,
     Seated,
     SeatId,
     Shown,
     Stage,
+    SuspectFlagged,
     Sync,
     Synced,
     Update,
     Welcome,
-    Why,
 )
 
 MS = 1_000
@@ -68,9 +68,9 @@ def welcome(now_us: int, **fields: Any) -> Welcome:
 class Phone:
     """A session, the way its caller sees it."""
 
-    def __init__(self, chance: float = 0.0, **options: Any) -> None:
+    def __init__(self, entropy: float = 0.0, **options: Any) -> None:
         self.now_us = 1_000 * S
-        self.session = Session(Join(name="Robin", face="🙂"), lambda: chance, **options)
+        self.session = Session(Join(name="Robin", face="🙂"), lambda: entropy, **options)
         self.said: list[Message] = []
         self.n = 0
 
@@ -94,7 +94,7 @@ class Phone:
         return self.take()
 
     def take(self) -> "Phone":
-        self.said += [read_from_phone(frame) for frame in self.session.take_frames()]
+        self.said += [read_client_message(frame) for frame in self.session.take_frames()]
         return self
 
     def later(self, us: int) -> "Phone":
@@ -166,10 +166,10 @@ def test_what_was_due_before_the_drop_is_told_before_it() -> None:
     assert phone.session.take_happenings() == [due, Lost(GONE, "")]
 
 
-@pytest.mark.parametrize("chance", [0.0, 0.999])
-def test_dialling_backs_off_with_jitter(chance: float) -> None:
+@pytest.mark.parametrize("entropy", [0.0, 0.999])
+def test_dialling_backs_off_with_jitter(entropy: float) -> None:
     """P7: never sooner than half the pause, never later than the pause."""
-    phone = Phone(chance).join().later(9 * S)
+    phone = Phone(entropy).join().later(9 * S)
     waits_ms = []
     for _ in range(7):
         phone.close(GONE)
@@ -177,14 +177,14 @@ def test_dialling_backs_off_with_jitter(chance: float) -> None:
         waits_ms.append((phone.session.dial_at_us - phone.now_us) / MS)
         phone.now_us = phone.session.dial_at_us
     pauses_ms = [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]
-    assert waits_ms == pytest.approx([pause * (0.5 + chance / 2) for pause in pauses_ms], abs=0.01)
+    assert waits_ms == pytest.approx([pause * (0.5 + entropy / 2) for pause in pauses_ms], abs=0.01)
 
 
 def test_a_room_that_fails_again_and_again_is_not_dialled_ever_faster() -> None:
     phone = Phone().join()
     waits_us = []
     for _ in range(4):
-        phone.close(Closing.ROOM_FAILED)
+        phone.close(CloseCode.ROOM_FAILED)
         assert phone.session.dial_at_us is not None
         waits_us.append(phone.session.dial_at_us - phone.now_us)
         phone.now_us = phone.session.dial_at_us
@@ -213,16 +213,16 @@ def test_a_server_that_was_never_there_is_not_sought() -> None:
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        (Closing.MALFORMED, BadFrame),
-        (Closing.FOREIGN_ORIGIN, ForeignOrigin),
-        (Closing.NO_SUCH_TABLE, NoSuchTable),
-        (Closing.SEAT_TAKEN_OVER, TakenOver),
-        (Closing.REMOVED, Removed),
-        (Closing.WRONG_VERSION, WrongVersion),
-        (Closing.TOO_MANY, TooMany),
+        (CloseCode.MALFORMED, BadFrame),
+        (CloseCode.FOREIGN_ORIGIN, ForeignOrigin),
+        (CloseCode.NO_SUCH_TABLE, NoSuchTable),
+        (CloseCode.SEAT_TAKEN_OVER, TakenOver),
+        (CloseCode.REMOVED, Removed),
+        (CloseCode.WRONG_VERSION, WrongVersion),
+        (CloseCode.TOO_MANY, TooMany),
     ],
 )
-def test_final_close_codes_end_it_with_their_error(code: Closing, error: type[NotAtTable]) -> None:
+def test_final_close_codes_end_it_with_their_error(code: CloseCode, error: type[NotAtTable]) -> None:
     """P4."""
     phone = Phone().join().close(code, "in words")
     assert type(phone.session.error) is error
@@ -231,7 +231,7 @@ def test_final_close_codes_end_it_with_their_error(code: Closing, error: type[No
 
 
 @pytest.mark.parametrize(
-    "code", [1000, 1001, 1012, Closing.JOIN_TIMEOUT, Closing.TOO_SLOW, Closing.ROOM_FAILED, Closing.SERVER_FULL]
+    "code", [1000, 1001, 1012, CloseCode.JOIN_TIMEOUT, CloseCode.TOO_SLOW, CloseCode.ROOM_FAILED, CloseCode.SERVER_FULL]
 )
 def test_after_other_close_codes_it_comes_back(code: int) -> None:
     """P4, P7."""
@@ -241,19 +241,19 @@ def test_after_other_close_codes_it_comes_back(code: int) -> None:
 
 
 def test_p16_it_follows_to_the_server_that_has_the_table() -> None:
-    phone = Phone().open().close(Closing.MOVED, "node-2")
+    phone = Phone().open().close(CloseCode.MOVED, "node-2")
     assert (phone.session.node, phone.session.dial_at_us) == ("node-2", phone.now_us)
     assert phone.join().session.online
 
 
 def test_p16_where_the_named_server_is_not_reached_it_goes_back_to_whichever_there_is() -> None:
-    phone = Phone().open().close(Closing.MOVED, "node-2").close(GONE, "connection refused")
+    phone = Phone().open().close(CloseCode.MOVED, "node-2").close(GONE, "connection refused")
     assert (phone.session.error, phone.session.node) == (None, "")
     assert phone.session.dial_at_us == phone.now_us + 125 * MS
 
 
 def test_p16_it_also_goes_back_when_a_socket_that_it_followed_is_closed() -> None:
-    phone = Phone().open().close(Closing.MOVED, "node-2").join().close(GONE)
+    phone = Phone().open().close(CloseCode.MOVED, "node-2").join().close(GONE)
     assert phone.session.node == ""
 
 
@@ -261,26 +261,26 @@ def test_p16_servers_that_point_at_each_other_are_not_followed_for_ever() -> Non
     phone = Phone().join()
     at_once = 0
     for nth in range(40):
-        phone.close(Closing.MOVED, f"node-{nth % 2}")
+        phone.close(CloseCode.MOVED, f"node-{nth % 2}")
         at_once += phone.session.dial_at_us == phone.now_us
         phone.now_us = phone.session.dial_at_us or 0
         phone.open()
     assert at_once == 30
     assert phone.now_us > 1_015 * S
-    assert phone.hear(welcome(phone.now_us)).close(Closing.MOVED, "node-1").session.node == "node-1"
+    assert phone.hear(welcome(phone.now_us)).close(CloseCode.MOVED, "node-1").session.node == "node-1"
 
 
 @pytest.mark.parametrize("name", ["", "Node", "a/../b", "a" * 33, "node\n"])
 def test_p16_what_is_no_servers_name_is_not_put_into_an_address(name: str) -> None:
-    phone = Phone().join().close(Closing.MOVED, name)
+    phone = Phone().join().close(CloseCode.MOVED, name)
     assert phone.session.node == ""
     assert phone.session.dial_at_us == phone.now_us + 125 * MS
 
 
-@pytest.mark.parametrize("chance", [0.0, 0.5, 0.999])
-def test_p16_after_a_restart_it_comes_back_at_once_but_not_with_all_others(chance: float) -> None:
-    phone = Phone(chance).join().close(1012)
-    assert phone.session.dial_at_us == phone.now_us + round(200 * MS * chance)
+@pytest.mark.parametrize("entropy", [0.0, 0.5, 0.999])
+def test_p16_after_a_restart_it_comes_back_at_once_but_not_with_all_others(entropy: float) -> None:
+    phone = Phone(entropy).join().close(1012)
+    assert phone.session.dial_at_us == phone.now_us + round(200 * MS * entropy)
     phone.now_us = phone.session.dial_at_us
     phone.open().close(1012)
     assert phone.session.dial_at_us >= phone.now_us + 250 * MS
@@ -335,7 +335,7 @@ def test_who_quits_without_a_socket_says_so_on_the_way_back() -> None:
     assert not any(isinstance(message, Quit) for message in phone.said)
     phone.hear(welcome(phone.now_us))
     assert any(isinstance(message, Quit) for message in phone.said)
-    assert phone.close(Closing.REMOVED).session.dial_at_us is None
+    assert phone.close(CloseCode.REMOVED).session.dial_at_us is None
     assert phone.session.error is None
 
 
@@ -343,11 +343,11 @@ def test_who_has_quit_follows_the_table_to_say_so_if_there_is_a_seat_to_give_up(
     """P16."""
     phone = Phone().join().close(GONE)
     phone.session.say(Quit())
-    phone.open().close(Closing.MOVED, "node-2")
+    phone.open().close(CloseCode.MOVED, "node-2")
     assert phone.session.dial_at_us is not None
     newcomer = Phone().open()
     newcomer.session.say(Quit())
-    assert newcomer.close(Closing.MOVED, "node-2").session.dial_at_us is None
+    assert newcomer.close(CloseCode.MOVED, "node-2").session.dial_at_us is None
 
 
 def test_the_tables_judge_points_while_there_is_something_to_judge() -> None:
@@ -384,7 +384,7 @@ def test_a_gap_in_n_makes_the_socket_stale(skip: int) -> None:
     assert phone.session.stale
     assert phone.session.view == a_game(["2S"])
     phone.close(1000)
-    assert [type(happening) for happening in phone.session.take_happenings()] == [Lost]
+    assert [type(event) for event in phone.session.take_happenings()] == [Lost]
     phone.n = 70
     phone.join()
     assert not phone.session.stale
@@ -518,7 +518,7 @@ def test_refusals_and_reactions_are_told_at_once() -> None:
     told = [
         Refused(of="slap", reason="nothing_to_slap", rule="R7d"),
         Reacted(SeatId("s1"), "🎉"),
-        Marked(SeatId("s1"), 9),
+        SuspectFlagged(SeatId("s1"), 9),
     ]
     for message in told:
         phone.hear(message)
@@ -612,7 +612,7 @@ def test_p9_a_hand_may_be_given_again_on_a_card_that_is_shown_afresh() -> None:
     phone = Phone().join().tell(events=(turned(1, "JS"),), view=a_game(["JS"])).paint()
     phone.session.slap(phone.now_us)
     phone.later(S).tell(phone.now_us + AHEAD_US, view=a_game(["JS"])).later(MS).paint()
-    phone.hear(Refused("slap", Why.PAUSED))
+    phone.hear(Refused("slap", RejectReason.PAUSED))
     phone.session.slap(phone.now_us)
     assert sum(isinstance(message, DoSlap) for message in phone.take().said) == 2
 

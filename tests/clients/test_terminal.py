@@ -40,29 +40,29 @@ from tests.support.tables import a_game, a_table, turned
 from wire.messages import (
     MAX_SEATS,
     AddComputer,
-    Closing,
+    CloseCode,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
-    HoldOn,
     Join,
     Lock,
-    Marked,
     Point,
     Question,
     Quit,
     React,
     Reacted,
     Refused,
+    RejectReason,
     Remove,
     SeatId,
     SetRules,
     Shown,
     Stage,
     Start,
+    StoreStalled,
+    SuspectFlagged,
     Welcome,
-    Why,
 )
 
 SIZE = (80, 24)
@@ -252,7 +252,7 @@ async def test_ones_own_hand_is_seen_at_once_and_gone_with_the_verdict(monkeypat
         await table.tell(events=(turned(1, "JS"),), view=a_game(["JS"]))
         await table.hear(DoSlap)
         await table.hear(Lock)
-        await table.say(Refused(of="slap", reason=Why.TOO_LATE))
+        await table.say(Refused(of="slap", reason=RejectReason.TOO_LATE))
         await table.hear_out()
 
     async with sitting(script) as (app, pilot, _):
@@ -371,9 +371,9 @@ async def test_what_others_do_beside_the_cards_is_told() -> None:
         for message in (
             Reacted(seat=SeatId("s1"), emoji="🎉"),
             Reacted(seat=None, emoji="👋"),
-            Marked(seat=SeatId("s1"), one_in=1_000_000),
-            HoldOn(True),
-            HoldOn(False),
+            SuspectFlagged(seat=SeatId("s1"), one_in=1_000_000),
+            StoreStalled(True),
+            StoreStalled(False),
         ):
             await table.hear(React)
             await table.say(message)
@@ -444,14 +444,14 @@ async def test_a_terminal_that_is_too_small_says_so_and_has_painted_nothing() ->
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        (Closing.REMOVED, Removed),
-        (Closing.SEAT_TAKEN_OVER, TakenOver),
-        (Closing.WRONG_VERSION, WrongVersion),
-        (Closing.NO_SUCH_TABLE, NoSuchTable),
-        (Closing.SERVER_FULL, NotNow),
+        (CloseCode.REMOVED, Removed),
+        (CloseCode.SEAT_TAKEN_OVER, TakenOver),
+        (CloseCode.WRONG_VERSION, WrongVersion),
+        (CloseCode.NO_SUCH_TABLE, NoSuchTable),
+        (CloseCode.SERVER_FULL, NotNow),
     ],
 )
-async def test_what_ends_it_is_handed_to_whoever_started_it(code: Closing, error: type[NotAtTable]) -> None:
+async def test_what_ends_it_is_handed_to_whoever_started_it(code: CloseCode, error: type[NotAtTable]) -> None:
     async def script(table: scripted.Table) -> None:
         await table.hear(Join)
         await table.close(code, "in words")

@@ -52,13 +52,14 @@ from wire.figures import Page, Row
 from wire.messages import (
     Claim,
     GiveSeat,
-    Hand,
-    Hold,
+    HoldDeal,
     Kind,
     Lock,
     Pause,
     Question,
     Quit,
+    RankedSlap,
+    RejectReason,
     Remove,
     SeatId,
     SetRules,
@@ -69,7 +70,6 @@ from wire.messages import (
     Tally,
     Update,
     Verdict,
-    Why,
 )
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202eevil\u2066[red]x[/]\n\r\t\u200b\u0301\u0301\u0301"
@@ -87,11 +87,11 @@ def told(event: AnyEvent, me: str | None = None, **fields: Any) -> str:
     return dealer_line(seen(me).after(Update(2, 0, events=(event,), view=view, **fields)))
 
 
-def hand(seat: int, accepted_us: int, **fields: Any) -> Hand:
-    return Hand(seat=Seat(seat), reaction_us=accepted_us, accepted_us=accepted_us, **fields)
+def hand(seat: int, accepted_us: int, **fields: Any) -> RankedSlap:
+    return RankedSlap(seat=Seat(seat), reaction_us=accepted_us, accepted_us=accepted_us, **fields)
 
 
-def verdict(*hands: Hand, winner: int | None = 0) -> Verdict:
+def verdict(*hands: RankedSlap, winner: int | None = 0) -> Verdict:
     place = None if winner is None else Seat(winner)
     return Verdict(game=1, nth=2, winner=place, hands=hands, margin_us=None, wait_us=0)
 
@@ -219,7 +219,7 @@ def test_a_turn_that_came_first_is_told() -> None:
 
 
 def test_every_refusal_has_its_words() -> None:
-    for reason in (*Why, *Reason):
+    for reason in (*RejectReason, *Reason):
         assert refusal(reason) == REFUSALS[reason]
         assert refusal(reason).endswith(".")
     assert refusal("brand_new\x1b[2J") == "That cannot be done: brand_new[2J."
@@ -227,7 +227,13 @@ def test_every_refusal_has_its_words() -> None:
 
 def test_every_end_of_a_client_has_its_words() -> None:
     errors = [kind("x") for kind in FINAL.values()]
-    errors += [ServerGone("x"), NotNow("x"), NotAtTable("x"), BadAddress("x"), *(JoinRefused(why) for why in Why)]
+    errors += [
+        ServerGone("x"),
+        NotNow("x"),
+        NotAtTable("x"),
+        BadAddress("x"),
+        *(JoinRefused(why) for why in RejectReason),
+    ]
     for error in errors:
         line = why_not(error)
         assert line
@@ -503,10 +509,10 @@ def test_the_menu_offers_what_the_table_would_do() -> None:
     lobby = seen(stage=Stage.LOBBY)
     assert kinds(lobby).count(SetRules) == len(PRESETS) - 1
     assert {Start, Lock, Remove, Quit} <= set(kinds(lobby))
-    assert not {Pause, Hold} & set(kinds(lobby))
+    assert not {Pause, HoldDeal} & set(kinds(lobby))
     assert {Pause, Lock, Quit} <= set(kinds(seen()))
     assert not {Start, SetRules} & set(kinds(seen()))
-    assert Hold in kinds(seen(stage=Stage.BREAK))
+    assert HoldDeal in kinds(seen(stage=Stage.BREAK))
     assert kinds(seen(me="s1")) == [Quit]
     assert kinds(seen(me=None)) == [Sit]
     assert kinds(Seen()) == []

@@ -13,7 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.store import line
+from server.store import pipeline
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.store.redis import DAY_S, GAMES_KEPT, RedisStore, table_key, table_keys
 from server.table.records import Change
@@ -73,7 +73,7 @@ async def test_two_who_want_the_same_code_at_once_do_not_both_get_it(store: Redi
 
 
 async def test_more_tables_at_once_than_connections(store: RedisStore) -> None:
-    codes = [f"T{nth:05}" for nth in range(20 * line.MAX_CONNECTIONS)]
+    codes = [f"T{nth:05}" for nth in range(20 * pipeline.MAX_CONNECTIONS)]
     assert all(await asyncio.gather(*(store.create_table(a_table(code)) for code in codes)))
     assert await asyncio.gather(*(store.load_table(code) for code in codes)) == [a_table(code) for code in codes]
 
@@ -442,19 +442,19 @@ async def test_nothing_acknowledged_is_lost_to_a_kill(server: Server, store: Red
 async def test_the_first_question_to_a_server_that_is_back_is_answered(
     server: Server, store: RedisStore, redis: "Redis"
 ) -> None:
-    await asyncio.gather(*(store.create_table(a_table(f"T{nth:05}")) for nth in range(line.MAX_CONNECTIONS)))
+    await asyncio.gather(*(store.create_table(a_table(f"T{nth:05}")) for nth in range(pipeline.MAX_CONNECTIONS)))
     os.kill(await server_pid(redis), signal.SIGKILL)
     server.recover()
     async with RedisStore(server.url) as other:
         await answering(other)
     # All connections of this one are to the server that is gone.
-    await asyncio.gather(*(store.load_table(f"T{nth:05}") for nth in range(line.MAX_CONNECTIONS)))
+    await asyncio.gather(*(store.load_table(f"T{nth:05}") for nth in range(pipeline.MAX_CONNECTIONS)))
 
 
 async def test_a_server_that_stands_still_is_down_and_gets_no_write_twice(
     server: Server, store: RedisStore, redis: "Redis", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "ANSWER_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(pipeline, "ANSWER_TIMEOUT_S", 1.0)
     pid = await server_pid(redis)
     keeper = await owner(store)
     async with RedisStore(server.url) as impatient:

@@ -6,7 +6,7 @@ A card of the pile names its turner last; `!` marks one that is a slap card thou
 from collections.abc import Iterable
 from typing import Any
 
-from engine.cards import Card, Chance
+from engine.cards import Card, Entropy
 from engine.game import (
     AnyEvent,
     AnyMove,
@@ -29,7 +29,7 @@ from engine.rules import STANDARD, Rules
 from engine.slapjack import Landed, Slapjack
 from engine.table import AnyGame
 
-ZERO = Chance(bytes(32))
+ZERO = Entropy(bytes(32))
 
 
 def cards(text: str) -> tuple[Card, ...]:
@@ -99,17 +99,17 @@ class CardTable:
         """How many cards every stack has, and the pile."""
         return [*(seat.cards for seat in self.view.seats), self.view.pile]
 
-    def move(self, move: AnyMove, chance: Chance = ZERO) -> tuple[AnyEvent, ...]:
+    def move(self, move: AnyMove, entropy: Entropy = ZERO) -> tuple[AnyEvent, ...]:
         """Makes a move that stands."""
-        step = self.game.step(move, chance)
+        step = self.game.step(move, entropy)
         assert isinstance(step, Step), f"{move} was refused: {step}"
         self.game = step.game
         return step.events
 
-    def turn(self, seat: int | None = None, side: Side = Side.NONE, chance: Chance = ZERO) -> tuple[AnyEvent, ...]:
+    def turn(self, seat: int | None = None, side: Side = Side.NONE, entropy: Entropy = ZERO) -> tuple[AnyEvent, ...]:
         """The seat whose turn it is, or another, turns."""
         turner = self.due.turners[0] if seat is None else Seat(seat)
-        return self.move(Turn(seat=turner, nth=self.due.nth, side=side), chance)
+        return self.move(Turn(seat=turner, nth=self.due.nth, side=side), entropy)
 
     def turns(self, number: int) -> None:
         """So many cards are turned."""
@@ -117,10 +117,16 @@ class CardTable:
             self.turn()
 
     def slap(
-        self, seat: int, nth: int | None = None, *, called: bool = False, side: Side = Side.NONE, chance: Chance = ZERO
+        self,
+        seat: int,
+        nth: int | None = None,
+        *,
+        called: bool = False,
+        side: Side = Side.NONE,
+        entropy: Entropy = ZERO,
     ) -> tuple[AnyEvent, ...]:
         """A hand on the top card, or on another."""
-        return self.move(self.hand(seat, nth, called=called, side=side), chance)
+        return self.move(self.hand(seat, nth, called=called, side=side), entropy)
 
     def hand(self, seat: int, nth: int | None = None, *, called: bool = False, side: Side = Side.NONE) -> Slap:
         """The move that `slap` makes."""
@@ -130,13 +136,13 @@ class CardTable:
         """A person lets the top card pass."""
         return self.move(CarryOn(seat=Seat(seat), nth=self.due.nth - 1 if nth is None else nth))
 
-    def let_pass(self, chance: Chance = ZERO) -> tuple[AnyEvent, ...]:
+    def let_pass(self, entropy: Entropy = ZERO) -> tuple[AnyEvent, ...]:
         """The table has waited long enough."""
-        return self.move(LetPass(nth=self.due.nth - 1), chance)
+        return self.move(LetPass(nth=self.due.nth - 1), entropy)
 
-    def leave(self, seat: int, chance: Chance = ZERO) -> tuple[AnyEvent, ...]:
+    def leave(self, seat: int, entropy: Entropy = ZERO) -> tuple[AnyEvent, ...]:
         """A seat leaves."""
-        return self.move(Leave(seat=Seat(seat)), chance)
+        return self.move(Leave(seat=Seat(seat)), entropy)
 
     def refuses(self, move: AnyMove) -> tuple[Reason, str]:
         """Why a move does not stand, and by which rule."""

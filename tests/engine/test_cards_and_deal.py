@@ -5,7 +5,7 @@ from math import factorial
 
 import pytest
 
-from engine.cards import CHANCE_BYTES, Card, Chance, DeckError, deck_text, full_deck, read_deck, shuffled, whole_deck
+from engine.cards import ENTROPY_BYTES, Card, DeckError, Entropy, deck_text, full_deck, read_deck, shuffled, whole_deck
 from engine.game import Seat
 from engine.rules import STANDARD, GameName, Rules, RulesError
 from engine.slapjack import Slapjack
@@ -45,7 +45,7 @@ def test_r1_a_wrong_deck_is_refused_and_says_why(deck: tuple[Card, ...], wrong: 
 
 def test_a_shuffle_gives_every_order_once() -> None:
     four = DECK[:4]
-    orders = [shuffled(four, Chance(luck.to_bytes(CHANCE_BYTES))) for luck in range(factorial(4))]
+    orders = [shuffled(four, Entropy(rng.to_bytes(ENTROPY_BYTES))) for rng in range(factorial(4))]
     assert sorted(orders) == sorted(permutations(four))
 
 

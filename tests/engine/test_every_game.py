@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.cards import CHANCE_BYTES, Card, Chance, full_deck, shuffled
+from engine.cards import ENTROPY_BYTES, Card, Entropy, full_deck, shuffled
 from engine.game import (
     AnyMove,
     CarryOn,
     EndNow,
     Leave,
     LetPass,
-    Mark,
     Refusal,
     Seat,
     Side,
     Slap,
+    SlapKind,
     Step,
     TimeUp,
     Turn,
@@ -30,13 +30,13 @@ from engine.slapjack import Slapjack
 from engine.table import AnyGame, deal
 from engine.war import War
 from tests.engine.cardtable import ZERO
-from tests.engine.chance import budget, chances, sensible_move
+from tests.engine.entropy import budget, chances, sensible_move
 
 MOST_SEATS = 10
-luck = st.binary(min_size=CHANCE_BYTES, max_size=CHANCE_BYTES).map(Chance)
+rng = st.binary(min_size=ENTROPY_BYTES, max_size=ENTROPY_BYTES).map(Entropy)
 flag = st.booleans()
 eagerness = st.sampled_from((0, 1, 7, 8))
-seldom = st.integers(0, 3).map(lambda number: number == 3)
+ping_backoff = st.integers(0, 3).map(lambda number: number == 3)
 
 
 @st.composite
@@ -67,7 +67,7 @@ def any_deal(draw: st.DrawFn, *, limited: bool = False) -> AnyGame:
     rules = draw(any_rules(limited=limited))
     seats = draw(st.sampled_from(rules.seats()))
     persons = tuple(draw(st.lists(flag, min_size=seats, max_size=seats)))
-    return deal(rules, shuffled(full_deck(), draw(luck)), seats, Seat(draw(st.integers(0, seats - 1))), persons)
+    return deal(rules, shuffled(full_deck(), draw(rng)), seats, Seat(draw(st.integers(0, seats - 1))), persons)
 
 
 def unseen(game: AnyGame) -> tuple[Card, ...]:
@@ -110,7 +110,7 @@ def check(game: AnyGame) -> None:
         assert isinstance(game.step(LetPass(nth=due.contest), ZERO), Step)
     for seat in due.slappers:
         hand = Slap(seat=seat, nth=due.contest, called=True)
-        assert game.weigh(hand) is Mark.CONTEST
+        assert game.weigh(hand) is SlapKind.CONTEST
         assert isinstance(game.step(hand, ZERO), Step)
     assert (due.wait is Wait.OVER) == (view.end is not None) == bool(view.winners)
     if isinstance(game, Slapjack) and not game.landed:
@@ -145,42 +145,42 @@ class EveryGame(RuleBasedStateMachine):
 
     @rule(moves=st.integers(1, 120), word=st.integers(0, 2**32), eager=eagerness)
     def plays_on(self, moves: int, word: int, eager: int) -> None:
-        for _, chance in zip(range(moves), chances(str(word)), strict=False):
+        for _, entropy in zip(range(moves), chances(str(word)), strict=False):
             if self.game.end is None:
-                self.makes(sensible_move(self.game, chance, eager), chance)
+                self.makes(sensible_move(self.game, entropy, eager), entropy)
                 check(self.game)
 
-    @rule(seat=st.integers(-1, MOST_SEATS), depth=st.integers(-1, 8), called=flag, side=st.sampled_from(Side), by=luck)
-    def slaps(self, seat: int, depth: int, called: bool, side: Side, by: Chance) -> None:
+    @rule(seat=st.integers(-1, MOST_SEATS), depth=st.integers(-1, 8), called=flag, side=st.sampled_from(Side), by=rng)
+    def slaps(self, seat: int, depth: int, called: bool, side: Side, by: Entropy) -> None:
         self.makes(Slap(seat=Seat(seat), nth=self.game.turned - depth, called=called, side=side), by)
 
-    @rule(seat=st.integers(-1, MOST_SEATS), ahead=st.integers(-1, 2), side=st.sampled_from(Side), by=luck)
-    def turns(self, seat: int, ahead: int, side: Side, by: Chance) -> None:
+    @rule(seat=st.integers(-1, MOST_SEATS), ahead=st.integers(-1, 2), side=st.sampled_from(Side), by=rng)
+    def turns(self, seat: int, ahead: int, side: Side, by: Entropy) -> None:
         self.makes(Turn(seat=Seat(seat), nth=self.game.turned + ahead, side=side), by)
 
-    @rule(seat=st.integers(-1, MOST_SEATS), depth=st.integers(-1, 1), by=luck)
-    def carries_on(self, seat: int, depth: int, by: Chance) -> None:
+    @rule(seat=st.integers(-1, MOST_SEATS), depth=st.integers(-1, 1), by=rng)
+    def carries_on(self, seat: int, depth: int, by: Entropy) -> None:
         self.makes(CarryOn(seat=Seat(seat), nth=self.game.turned - depth), by)
 
-    @rule(depth=st.integers(-1, 1), by=luck)
-    def lets_pass(self, depth: int, by: Chance) -> None:
+    @rule(depth=st.integers(-1, 1), by=rng)
+    def lets_pass(self, depth: int, by: Entropy) -> None:
         self.makes(LetPass(nth=self.game.turned - depth), by)
 
-    @rule(seat=st.integers(-1, MOST_SEATS), by=luck, sure=seldom)
-    def leaves(self, seat: int, by: Chance, sure: bool) -> None:
+    @rule(seat=st.integers(-1, MOST_SEATS), by=rng, sure=ping_backoff)
+    def leaves(self, seat: int, by: Entropy, sure: bool) -> None:
         if sure:
             self.makes(Leave(seat=Seat(seat)), by)
 
-    @rule(move=st.sampled_from((TimeUp(), EndNow())), by=luck, sure=seldom)
-    def is_ended(self, move: AnyMove, by: Chance, sure: bool) -> None:
+    @rule(move=st.sampled_from((TimeUp(), EndNow())), by=rng, sure=ping_backoff)
+    def is_ended(self, move: AnyMove, by: Entropy, sure: bool) -> None:
         if sure:
             self.makes(move, by)
 
-    def makes(self, move: AnyMove, chance: Chance) -> None:
+    def makes(self, move: AnyMove, entropy: Entropy) -> None:
         """Makes the move, twice: the same inputs give the same bytes, from a snapshot as well."""
         before = encoded(self.game)
-        outcome = self.game.step(move, chance)
-        again = msgspec.msgpack.decode(before, type=AnyGame).step(move, chance)
+        outcome = self.game.step(move, entropy)
+        again = msgspec.msgpack.decode(before, type=AnyGame).step(move, entropy)
         assert encoded(again) == encoded(outcome)
         assert encoded(self.game) == before, "a step changes nothing that was there"
         if isinstance(outcome, Step):
@@ -209,10 +209,10 @@ def test_r12_every_game_with_a_card_limit_ends(game: AnyGame, word: int, eager: 
     seats = len(game.stacks)
     longest = (game.rules.card_limit + 2) * (2 * seats + 2)
     moves = 0
-    for chance in chances(str(word)):
+    for entropy in chances(str(word)):
         if game.end is not None:
             break
-        step = game.step(sensible_move(game, chance, eager), chance)
+        step = game.step(sensible_move(game, entropy, eager), entropy)
         if isinstance(step, Step):
             assert isinstance(step.game, Slapjack | War)
             game = step.game

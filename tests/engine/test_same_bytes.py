@@ -13,7 +13,7 @@ from engine.cards import full_deck, shuffled
 from engine.game import Seat, Step
 from engine.rules import PRESETS
 from engine.table import AnyGame, deal
-from tests.engine.chance import chances, sensible_move
+from tests.engine.entropy import chances, sensible_move
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 400
@@ -22,14 +22,14 @@ encode = msgspec.msgpack.encode
 
 def fingerprint(preset: str) -> str:
     """A digest of every state, event and view of one game."""
-    luck = chances(f"fingerprint {preset}")
+    rng = chances(f"fingerprint {preset}")
     digest = sha256()
-    game = deal(PRESETS[preset].rules, shuffled(full_deck(), next(luck)), 2, Seat(0), (True, False))
+    game = deal(PRESETS[preset].rules, shuffled(full_deck(), next(rng)), 2, Seat(0), (True, False))
     for _ in range(LONGEST):
-        chance = next(luck)
+        entropy = next(rng)
         if game.end is not None:
             break
-        step = game.step(sensible_move(game, chance), chance)
+        step = game.step(sensible_move(game, entropy), entropy)
         digest.update(encode(step))
         if isinstance(step, Step):
             game = msgspec.msgpack.decode(encode(step.game), type=AnyGame)

@@ -13,8 +13,8 @@ from math import factorial
 import pytest
 from msgspec.structs import replace
 
-from engine.cards import CHANCE_BYTES, Card, Chance, shuffled
-from engine.game import AnyMove, CarryOn, Leave, LetPass, Mark, Seat, Slap, Step, Turn, Wait
+from engine.cards import ENTROPY_BYTES, Card, Entropy, shuffled
+from engine.game import AnyMove, CarryOn, Leave, LetPass, Seat, Slap, SlapKind, Step, Turn, Wait
 from engine.rules import GameName, Penalty, Rules, WonPile
 from engine.seats import dealt
 from engine.slapjack import Landed, Slapjack
@@ -23,12 +23,12 @@ Moves = Callable[[Slapjack, int], Iterator[AnyMove]]
 
 
 @cache
-def chances_for(pile: tuple[Card, ...]) -> tuple[Chance, ...]:
+def chances_for(pile: tuple[Card, ...]) -> tuple[Entropy, ...]:
     """One chance for every order of the ranks that a shuffle of these cards can give."""
-    found: dict[tuple[Card, ...], Chance] = {}
-    for luck in range(factorial(len(pile))):
-        chance = Chance(luck.to_bytes(CHANCE_BYTES))
-        found.setdefault(shuffled(pile, chance), chance)
+    found: dict[tuple[Card, ...], Entropy] = {}
+    for rng in range(factorial(len(pile))):
+        entropy = Entropy(rng.to_bytes(ENTROPY_BYTES))
+        found.setdefault(shuffled(pile, entropy), entropy)
     return tuple(found.values())
 
 
@@ -41,8 +41,8 @@ def outcomes(game: Slapjack, move: AnyMove) -> Iterator[Slapjack]:
         pile += game.stacks[move.seat][:1]
     if isinstance(move, Leave):
         pile = game.stacks[move.seat] + pile
-    for chance in chances_for(pile):
-        step = game.step(move, chance)
+    for entropy in chances_for(pile):
+        step = game.step(move, entropy)
         assert isinstance(step, Step), f"{step} to {move} in {game}"
         assert isinstance(step.game, Slapjack)
         yield step.game
@@ -73,9 +73,9 @@ def play(game: Slapjack, depth: int) -> Iterator[AnyMove]:
         for place in range(len(game.stacks)):
             slap = Slap(seat=Seat(place), nth=nth, called=game.rules.call)
             mark = game.weigh(slap)
-            if mark is Mark.CONTEST or (mark is Mark.WRONG and depth):
+            if mark is SlapKind.CONTEST or (mark is SlapKind.WRONG and depth):
                 yield slap
-            if mark is Mark.WRONG and depth and game.rules.wrong_call:
+            if mark is SlapKind.WRONG and depth and game.rules.wrong_call:
                 yield replace(slap, called=False)
 
 

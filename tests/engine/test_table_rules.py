@@ -9,7 +9,6 @@ from engine.game import (
     End,
     GameOver,
     LetPass,
-    Mark,
     PileShared,
     PileTakenBack,
     PileWon,
@@ -19,6 +18,7 @@ from engine.game import (
     SeatOut,
     SeatWaiting,
     Side,
+    SlapKind,
     Status,
     Turn,
     Wait,
@@ -53,7 +53,7 @@ def test_r11_what_may_be_slapped(rules: Rules, pile: str, face: str, slap: bool)
     table = CardTable(position(f"{face} 2S", "3S 4S", pile=pile, rules=rules, after=Seat(1)))
     table.turn()
     assert (table.due.contest != 0) is slap
-    assert table.game.weigh(table.hand(1)) is (Mark.CONTEST if slap else Mark.WRONG)
+    assert table.game.weigh(table.hand(1)) is (SlapKind.CONTEST if slap else SlapKind.WRONG)
 
 
 def test_r11_a_card_under_the_pile_makes_no_double() -> None:
@@ -64,7 +64,7 @@ def test_r11_a_card_under_the_pile_makes_no_double() -> None:
 
 def test_r13_an_uncalled_hand_on_a_slap_card_counts_for_nothing() -> None:
     table = CardTable(position("2S", "3S", pile="JS0", rules=CALL))
-    assert table.game.weigh(table.hand(1)) is Mark.CONTEST
+    assert table.game.weigh(table.hand(1)) is SlapKind.CONTEST
     assert table.refuses(table.hand(1)) == (Reason.NOT_CALLED, "R13")
     assert table.slap(1, called=True) == (PileWon(seat=Seat(1), nth=1, cards=1),)
 
@@ -129,12 +129,12 @@ def test_r15_the_same_hand_on_another_card_of_ones_own_costs_nothing() -> None:
 )
 def test_r15_an_unknown_hand_is_exempt(turned: Side, slapped: Side) -> None:
     table = CardTable(position("2S", "3S", pile="JS0", side=turned, rules=OTHER_HAND))
-    assert table.game.weigh(table.hand(0, side=slapped)) is Mark.CONTEST
+    assert table.game.weigh(table.hand(0, side=slapped)) is SlapKind.CONTEST
 
 
 def test_r15_without_the_switch_any_hand_will_do() -> None:
     table = CardTable(position("2S", "3S", pile="JS0", side=Side.LEFT))
-    assert table.game.weigh(table.hand(0, side=Side.LEFT)) is Mark.CONTEST
+    assert table.game.weigh(table.hand(0, side=Side.LEFT)) is SlapKind.CONTEST
 
 
 def test_r19_the_game_stops_until_every_person_has_answered() -> None:

@@ -9,7 +9,6 @@ from engine.game import (
     End,
     GameOver,
     LetPass,
-    Mark,
     PileWon,
     Reason,
     Seat,
@@ -17,6 +16,7 @@ from engine.game import (
     SeatOut,
     SeatWaiting,
     Slap,
+    SlapKind,
     Status,
     TimeUp,
     Turn,
@@ -100,7 +100,7 @@ def test_r6_r7f_a_covered_slap_card_is_safe_and_costs_nothing() -> None:
 
 def test_r7_a_wrong_slap_pays_under_the_turners_stack() -> None:
     table = CardTable(position("2S 3S", "4S 5S", "6S 7S", pile="8S1"))
-    assert table.game.weigh(table.hand(0)) is Mark.WRONG
+    assert table.game.weigh(table.hand(0)) is SlapKind.WRONG
     assert table.slap(0) == (WrongSlap(seat=Seat(0), nth=1, paid=1, to=Seat(1)),)
     assert table.stacks == ("3S", "4S 5S 2S", "6S 7S")
     assert table.is_due(Wait.TURN, [2])

@@ -27,7 +27,7 @@ from engine.rules import GameName, Rules
 from engine.table import deal
 from engine.war import War
 from tests.engine.cardtable import ZERO, CardTable, cards, seats
-from tests.engine.chance import chances
+from tests.engine.entropy import chances
 
 WAR = Rules(game=GameName.WAR)
 
@@ -167,10 +167,10 @@ def test_r23_both_without_a_card_for_a_war_share_the_win() -> None:
 
 def test_r23_no_deal_goes_round_for_ever() -> None:
     for number in range(40):
-        luck = chances(f"war {number}")
-        table = CardTable(deal(WAR, shuffled(full_deck(), next(luck)), 2, Seat(0)))
+        rng = chances(f"war {number}")
+        table = CardTable(deal(WAR, shuffled(full_deck(), next(rng)), 2, Seat(0)))
         while not table.is_due(Wait.OVER):
-            table.turn(chance=next(luck))
+            table.turn(entropy=next(rng))
             assert table.view.turned < 10_000
 
 

@@ -54,10 +54,10 @@ GAME_S = 180.0
 class Hands:
     """Somebody with a phone: turns when it is their turn, slaps Jacks and Queens, and now and then another card."""
 
-    def __init__(self, phone: Phone, reaction_ms: int, luck: random.Random) -> None:
+    def __init__(self, phone: Phone, reaction_ms: int, rng: random.Random) -> None:
         self.phone = phone
         self._reaction_s = reaction_ms / 1000
-        self._luck = luck
+        self._rng = rng
         self._nth = 0
         self._slap_s = self._turn_s = float("inf")
 
@@ -66,10 +66,10 @@ class Hands:
         seen = self.phone.look()
         if seen.nth != self._nth:
             self._nth, self._turn_s, self._slap_s = seen.nth, float("inf"), float("inf")
-            if seen.top and (seen.top[0] in "JQ" or (seen.cards and self._luck.random() < SLIPS)):
-                self._slap_s = now_s + max(QUICKEST_S, self._luck.gauss(self._reaction_s, self._reaction_s / 5))
+            if seen.top and (seen.top[0] in "JQ" or (seen.cards and self._rng.random() < SLIPS)):
+                self._slap_s = now_s + max(QUICKEST_S, self._rng.gauss(self._reaction_s, self._reaction_s / 5))
         if seen.mine and self._turn_s == float("inf"):
-            self._turn_s = now_s + self._luck.uniform(0.3, 0.7)
+            self._turn_s = now_s + self._rng.uniform(0.3, 0.7)
         if now_s >= self._slap_s:
             self.phone.slap()
             self._slap_s = float("inf")
@@ -82,10 +82,10 @@ class Hands:
 class AtTerminal(threading.Thread):
     """Somebody with a keyboard, who reads what stands on the screen."""
 
-    def __init__(self, terminal: Tmux, luck: random.Random) -> None:
+    def __init__(self, terminal: Tmux, rng: random.Random) -> None:
         super().__init__(name="terminal")
         self._terminal = terminal
-        self._luck = luck
+        self._rng = rng
         self._gone = threading.Event()
 
     def run(self) -> None:
@@ -95,10 +95,10 @@ class AtTerminal(threading.Thread):
             screen = self._terminal.screen()
             picture = re.search(r"│ +(JACK|QUEEN) +│", screen) is not None
             if picture and not slapped:
-                self._gone.wait(self._luck.uniform(0.15, 0.35))
+                self._gone.wait(self._rng.uniform(0.15, 0.35))
                 self._terminal.press("Space")
             elif "YOUR TURN" in screen and not picture:
-                self._gone.wait(self._luck.uniform(0.2, 0.6))
+                self._gone.wait(self._rng.uniform(0.2, 0.6))
                 self._terminal.press("Enter")
             slapped = picture
 
@@ -156,12 +156,12 @@ class Evening:
         self._play_on(8)
         self._picture("in the first game", self.ann, self.ben, self.wall)
         self._picture_terminal("in the first game")
-        for happening in (self._kill_its_node, self._change_device):
+        for event in (self._kill_its_node, self._change_device):
             if wins > 1:
                 self._play_on()
                 self._between()
             self._play_on(5)
-            happening(code)
+            event(code)
         while not self._champion():
             self._play_on()
             self._between()

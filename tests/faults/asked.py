@@ -27,7 +27,7 @@ from engine.value import Value
 from server.hosting.cluster import Node
 from server.hosting.host import Host, ServerStops
 from server.hosting.mailbox import Mailbox
-from server.serve import RealClock, RealLuck
+from server.serve import RealClock, RealRandomSource
 from server.store.nodes import LEASE_MS
 from server.store.port import Elsewhere, StoreDown
 from server.store.redis import RedisStore
@@ -95,9 +95,9 @@ async def be_a_node(name: str, url: str) -> None:
     lines = asyncio.StreamReader(limit=2**20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     async with RedisStore(url) as store:
-        clock, luck = LookedAt(), RealLuck()
-        node = Node(name, store.nodes, clock, luck)
-        host = Host(store, clock, luck, 1_000_000, 0, node)
+        clock, rng = LookedAt(), RealRandomSource()
+        node = Node(name, store.nodes, clock, rng)
+        host = Host(store, clock, rng, 1_000_000, 0, node)
         assert await node.take()
         listeners: dict[str, list[Listener]] = {}
         few = asyncio.Semaphore(AT_ONCE)

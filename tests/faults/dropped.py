@@ -21,9 +21,9 @@ from wire.messages import Pause
 class Proxy:
     """A way to a server on which connections are cut: some at once, some in the middle of what is being sent."""
 
-    def __init__(self, port: int, luck: random.Random) -> None:
+    def __init__(self, port: int, rng: random.Random) -> None:
         self._port = port
-        self._luck = luck
+        self._rng = rng
         self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self._cut_after: dict[asyncio.StreamWriter, int] = {}
         self.dropped = 0
@@ -60,9 +60,9 @@ class Proxy:
         """Cuts one of the connections, now or a few bytes from now."""
         if not self._pairs:
             return
-        pair = self._luck.choice(list(self._pairs))
-        if self._luck.random() < 0.5:
-            self._cut_after.setdefault(self._luck.choice(pair), self._luck.randint(1, 300))
+        pair = self._rng.choice(list(self._pairs))
+        if self._rng.random() < 0.5:
+            self._cut_after.setdefault(self._rng.choice(pair), self._rng.randint(1, 300))
         else:
             self._pairs.discard(pair)
             for each in pair:
@@ -71,9 +71,9 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxy(server: Served, luck: random.Random) -> AsyncIterator[tuple[Proxy, str]]:
+async def proxy(server: Served, rng: random.Random) -> AsyncIterator[tuple[Proxy, str]]:
     """A proxy before that server, and its address."""
-    carrying = Proxy(urlsplit(server.url).port or 0, luck)
+    carrying = Proxy(urlsplit(server.url).port or 0, rng)
     listener = await asyncio.start_server(carrying.take, "127.0.0.1", 0)
     async with listener:
         yield carrying, f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
@@ -81,12 +81,12 @@ async def proxy(server: Served, luck: random.Random) -> AsyncIterator[tuple[Prox
 
 async def dropped(server: Served, store_url: str, tables: int, drops: int) -> Figure:
     """Drops so many connections while people play, and then looks whether all see the same."""
-    luck = random.Random(10)
-    async with proxy(server, luck) as (carrying, at), playing(server.url, tables, at) as party:
+    rng = random.Random(10)
+    async with proxy(server, rng) as (carrying, at), playing(server.url, tables, at) as party:
         while carrying.dropped < drops:
             carrying.drop()
             # So often that everybody is gone for some of the time, and there for most of it.
-            await asyncio.sleep(luck.expovariate(1.0) * 2.5 / (2 * tables))
+            await asyncio.sleep(rng.expovariate(1.0) * 2.5 / (2 * tables))
         unlike = await unlike_views(party)
         moved = sum(p.seat != seat for t in party.tables for p, seat in zip(t.players, t.seats, strict=True))
     async with RedisStore(store_url) as store:

@@ -31,7 +31,7 @@ from tests.faults.figure import Figure
 from tests.server.world import CODE, FakeLuck, S
 from tests.support.serving import ROOT
 from wire.codec import Malformed, from_json, write
-from wire.codec import read_from_phone as read
+from wire.codec import read_client_message as read
 from wire.messages import MAX_FRAME_BYTES, AddComputer, Join, SetRules, Start
 
 BATCH = 2_000
@@ -64,83 +64,83 @@ def packed(fields: object) -> bytes:
     return bytes(msgpack.packb(fields, unicode_errors="surrogatepass"))
 
 
-def bent(frame: bytes, luck: random.Random) -> bytes:
+def bent(frame: bytes, rng: random.Random) -> bytes:
     """The frame with some of its bytes changed."""
     data = bytearray(frame)
-    for _ in range(luck.choice((1, 1, 2, 4, 16))):
-        at = luck.randrange(len(data) + 1)
-        match luck.randrange(7):
+    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+        at = rng.randrange(len(data) + 1)
+        match rng.randrange(7):
             case 0:
-                data[at:at] = luck.randbytes(luck.choice((1, 1, 2, 8, 200)))
+                data[at:at] = rng.randbytes(rng.choice((1, 1, 2, 8, 200)))
             case 1:
-                del data[at : at + luck.choice((1, 1, 2, 8))]
+                del data[at : at + rng.choice((1, 1, 2, 8))]
             case 2 if data:
-                data[at % len(data)] ^= 1 << luck.randrange(8)
+                data[at % len(data)] ^= 1 << rng.randrange(8)
             case 3 if data:
-                data[at % len(data)] = luck.choice(
+                data[at % len(data)] = rng.choice(
                     b"\x00\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc4\xc7\xcb\xcf\xd9\xdc\xdf\xff"
                 )
             case 4:
-                data[at:at] = data[at : at + 40] * luck.choice((1, 2, 20))
+                data[at:at] = data[at : at + 40] * rng.choice((1, 2, 20))
             case 5:
-                other = luck.choice(EXAMPLES)
-                data[at:] = other[luck.randrange(len(other)) :]
+                other = rng.choice(EXAMPLES)
+                data[at:] = other[rng.randrange(len(other)) :]
             case _:
-                data[at:at] = luck.choice(
+                data[at:at] = rng.choice(
                     (b"\x91", b"\x81\xa1t", b"\xdd\xff\xff\xff\xff", b"\xdf\x00\xff\xff\xff")
-                ) * luck.choice((1, 30, 1_000))
+                ) * rng.choice((1, 30, 1_000))
     return bytes(data[:MAX_FRAME_BYTES])
 
 
-def oddly_filled(fields: dict[str, Any], luck: random.Random) -> dict[str, Any]:
+def oddly_filled(fields: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     """The message with a field that is wrong, missing or too many."""
-    key = luck.choice(list(fields))
-    match luck.randrange(6):
+    key = rng.choice(list(fields))
+    match rng.randrange(6):
         case 0:
             del fields[key]
         case 1:
-            fields[luck.choice(("n", "seat", "x" * 300, "t", ""))] = luck.choice(ODD)
+            fields[rng.choice(("n", "seat", "x" * 300, "t", ""))] = rng.choice(ODD)
         case 2 if isinstance(fields[key], dict) and fields[key]:
-            fields[key] = oddly_filled(dict(fields[key]), luck)
+            fields[key] = oddly_filled(dict(fields[key]), rng)
         case 3 if isinstance(fields[key], int):
-            fields[key] += luck.choice((-1, 1, 2, -(2**31), 2**31))
+            fields[key] += rng.choice((-1, 1, 2, -(2**31), 2**31))
         case _:
-            fields[key] = luck.choice(ODD)
+            fields[key] = rng.choice(ODD)
     return fields
 
 
-def fitting(fields: dict[str, Any], room: Room, luck: random.Random) -> dict[str, Any]:
+def fitting(fields: dict[str, Any], room: Room, rng: random.Random) -> dict[str, Any]:
     """The message as somebody could say it at this table now."""
     turned = room.play.game.view().turned if room.play is not None else 0
     for key, value in fields.items():
         match key:
             case "game":
-                fields[key] = room.games - luck.choice((0, 0, 0, 0, 1))
+                fields[key] = room.games - rng.choice((0, 0, 0, 0, 1))
             case "nth":
-                fields[key] = max(0, turned + luck.choice((-1, 0, 0, 1, 1)))
+                fields[key] = max(0, turned + rng.choice((-1, 0, 0, 1, 1)))
             case "question":
                 fields[key] = room.play.question.id if room.play is not None and room.play.question is not None else 1
             case "seat" if isinstance(value, str):
-                fields[key] = luck.choice([chair.id for chair in room.chairs] or ["x"])
+                fields[key] = rng.choice([chair.id for chair in room.chairs] or ["x"])
             case "reaction_us" | "late_us":
-                fields[key] = luck.choice((None, 0, 150_000, 400_000, -5, 2**53)) if key[0] == "r" else 4_000
+                fields[key] = rng.choice((None, 0, 150_000, 400_000, -5, 2**53)) if key[0] == "r" else 4_000
             case "on":
-                fields[key] = luck.random() < 0.3
+                fields[key] = rng.random() < 0.3
             case _:
                 pass
     return fields
 
 
-def frame_for(room: Room, luck: random.Random) -> bytes:
+def frame_for(room: Room, rng: random.Random) -> bytes:
     """Some frame, from noise to what fits."""
-    example = luck.choice(EXAMPLES)
-    kind = luck.random()
+    example = rng.choice(EXAMPLES)
+    kind = rng.random()
     if kind < 0.05:
-        return luck.randbytes(luck.choice((0, 1, 8, 100, MAX_FRAME_BYTES)))
+        return rng.randbytes(rng.choice((0, 1, 8, 100, MAX_FRAME_BYTES)))
     if kind < 0.4:
-        return bent(example, luck)
+        return bent(example, rng)
     fields = msgpack.unpackb(example)
-    return packed(oddly_filled(fields, luck) if kind < 0.7 else fitting(fields, room, luck))
+    return packed(oddly_filled(fields, rng) if kind < 0.7 else fitting(fields, room, rng))
 
 
 # --- the table that gets them ------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Target:
     """A table with people at it, from the bytes of a frame to the bytes of every answer."""
 
     def __init__(self, seed: int) -> None:
-        self.luck = random.Random(seed)
+        self.rng = random.Random(seed)
         self.room = Room(TableRecord(CODE, Rules()), FakeLuck(seed), max_spectators=3)
         self.now_us = 1_000 * S
         self.conns = 0
@@ -159,7 +159,7 @@ class Target:
         for nth in range(4):
             self.connect(nth)
         self.host_says(
-            SetRules(Rules(queens=True, call=self.luck.random() < 0.3, min_show_ms=300)), AddComputer(), Start()
+            SetRules(Rules(queens=True, call=self.rng.random() < 0.3, min_show_ms=300)), AddComputer(), Start()
         )
 
     def connect(self, nth: int) -> None:
@@ -186,14 +186,14 @@ class Target:
                     msgspec.msgpack.encode(change)
                 case Ping(conns):
                     for conn in conns:
-                        if conn in self.people and self.luck.random() < 0.9:
+                        if conn in self.people and self.rng.random() < 0.9:
                             self.happens(Ponged(conn, self.now_us))
                 case HangUp(conn):
                     self.people.pop(conn, None)
 
     def pass_time(self) -> None:
         """Some time passes, those who were hung up on come back, and the host goes on when a game has ended."""
-        until_us = self.now_us + self.luck.choice((0, 0, 1_000, 20_000, 150_000, 900_000))
+        until_us = self.now_us + self.rng.choice((0, 0, 1_000, 20_000, 150_000, 900_000))
         while (wake_us := self.room.wake_at()) is not None and wake_us <= until_us:
             self.now_us = max(self.now_us, wake_us)
             self.happens(Woken())
@@ -201,17 +201,17 @@ class Target:
         for nth in range(4):
             if nth not in self.people.values():
                 self.connect(nth)
-        if self.room.play is None and self.luck.random() < 0.05:
+        if self.room.play is None and self.rng.random() < 0.05:
             self.host_says(Start())
 
     def take(self, frame: bytes, text: bool = False) -> bool:
         """A frame has come; whether it was a message. One that is none closes its socket."""
-        conn = self.luck.choice(list(self.people))
+        conn = self.rng.choice(list(self.people))
         try:
             message = read(from_json(frame) if text else frame)
         except Malformed as wrong:
             str(wrong).encode()  # it goes into the close frame
-            if self.luck.random() < 0.02:
+            if self.rng.random() < 0.02:
                 del self.people[conn]
                 self.happens(Gone(conn))
             return False
@@ -233,7 +233,7 @@ class Cost:
 
 def batch(seed: int, most: int = BATCH, stop_at: int = -1) -> tuple[Cost, int]:
     """The cost of one table's frames, and which of them was the slowest."""
-    target, luck, cost, slowest_at = Target(seed), random.Random(-seed - 1), Cost(), -1
+    target, rng, cost, slowest_at = Target(seed), random.Random(-seed - 1), Cost(), -1
     traced = seed % MEASURED == 0 and stop_at < 0
     if traced:
         tracemalloc.start()
@@ -241,9 +241,9 @@ def batch(seed: int, most: int = BATCH, stop_at: int = -1) -> tuple[Cost, int]:
     try:
         for number in range(most):
             target.pass_time()
-            frame, text = frame_for(target.room, luck), luck.random() < 0.15
+            frame, text = frame_for(target.room, rng), rng.random() < 0.15
             if text:
-                frame = json_of(frame, luck)
+                frame = json_of(frame, rng)
             if traced:
                 tracemalloc.reset_peak()
                 before = tracemalloc.get_traced_memory()[0]
@@ -264,13 +264,13 @@ def batch(seed: int, most: int = BATCH, stop_at: int = -1) -> tuple[Cost, int]:
     return cost, slowest_at
 
 
-def json_of(frame: bytes, luck: random.Random) -> bytes:
+def json_of(frame: bytes, rng: random.Random) -> bytes:
     """The same in JSON, where it can be, and sometimes not quite."""
     try:
-        text = json.dumps(msgpack.unpackb(frame), ensure_ascii=luck.random() < 0.5).encode(errors="replace")
+        text = json.dumps(msgpack.unpackb(frame), ensure_ascii=rng.random() < 0.5).encode(errors="replace")
     except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException):
         return frame
-    return bent(text, luck) if luck.random() < 0.3 else text[:MAX_FRAME_BYTES]
+    return bent(text, rng) if rng.random() < 0.3 else text[:MAX_FRAME_BYTES]
 
 
 def batches(seeds: range) -> Cost:
@@ -327,9 +327,9 @@ def led(runs: int) -> None:
         target.take(data[:MAX_FRAME_BYTES])
 
     def mutate(data: bytes, most: int, seed: int) -> bytes:
-        luck = random.Random(seed)
-        if luck.random() < 0.3:
-            return frame_for(target.room, luck)[:most]
+        rng = random.Random(seed)
+        if rng.random() < 0.3:
+            return frame_for(target.room, rng)[:most]
         return bytes(atheris.Mutate(data, most))
 
     atheris.Setup(

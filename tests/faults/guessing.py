@@ -13,7 +13,7 @@ from tests.faults.figure import Figure, both
 from tests.faults.wire import Closed, dial
 from tests.support.serving import Served, served
 from wire.codes import CODE_LENGTH, CODE_SYMBOLS
-from wire.messages import Closing, Join, Update
+from wire.messages import CloseCode, Join, Update
 
 A_MINUTE = 10
 A_SECOND = 10
@@ -74,7 +74,7 @@ async def from_one(server: Served, for_s: float) -> Figure:
     async with connect(server.url, code, name="Ann") as ann:
         key = ann.key
     answers = await Guesser(server.url, ["127.0.0.66"], forged=True).guess(for_s)
-    misses, allowed = answers[Closing.NO_SUCH_TABLE], A_MINUTE + A_MINUTE * for_s / 60 + 1
+    misses, allowed = answers[CloseCode.NO_SUCH_TABLE], A_MINUTE + A_MINUTE * for_s / 60 + 1
     right = await named(server.url, code, "127.0.0.66")
     known = await named(server.url, code, "127.0.0.66", {"Cookie": f"slapjack={key}"})
     forged = await named(server.url, code, "127.0.0.66", {"Cookie": f"slapjack={key[:-1]}~"})
@@ -82,12 +82,12 @@ async def from_one(server: Served, for_s: float) -> Figure:
     over_http = await asyncio.to_thread(statuses, server.url, 2 * A_MINUTE)
     text = (
         f"from one address {misses} of {answers.total()} wrong codes answered in {for_s:.0f} s, forging or not; then "
-        f"the right one {'barred' if right == Closing.TOO_MANY else right}, with a seat's key {known or 'let in'}; "
-        f"over HTTP {over_http[404]} of {over_http.total()}; of {TOGETHER} at once {together[Closing.NO_SUCH_TABLE]}, "
-        f"and of as many right ones behind them {together[0]}"
+        f"the right one {'barred' if right == CloseCode.TOO_MANY else right}, with a seat's key {known or 'let in'}; "
+        f"over HTTP {over_http[404]} of {over_http.total()}; "
+        f"of {TOGETHER} at once {together[CloseCode.NO_SUCH_TABLE]}, of as many right ones behind them {together[0]}"
     )
-    kept = misses <= allowed and right == forged == Closing.TOO_MANY and known == 0 and over_http[404] <= A_MINUTE + 1
-    return Figure(kept and together[Closing.NO_SUCH_TABLE] <= A_MINUTE + 1 and not together[0], text)
+    kept = misses <= allowed and right == forged == CloseCode.TOO_MANY and known == 0 and over_http[404] <= A_MINUTE + 1
+    return Figure(kept and together[CloseCode.NO_SUCH_TABLE] <= A_MINUTE + 1 and not together[0], text)
 
 
 async def at_once(server: Served, address: str) -> Counter[int | None]:
@@ -128,12 +128,12 @@ async def from_many(server: Served, addresses: int, for_s: float) -> Figure:
         tried += 1
         let_in += await named(server.url, code, family) == 0
     answers = await guessing
-    misses, allowed = answers[Closing.NO_SUCH_TABLE], A_SECOND * (for_s + 2)
+    misses, allowed = answers[CloseCode.NO_SUCH_TABLE], A_SECOND * (for_s + 2)
     text = (
         f"from {addresses} addresses {misses} of {answers.total()} in {for_s:.0f} s; "
         f"a family that plays here let in {let_in} of {tried} times meanwhile"
     )
-    return Figure(misses <= allowed and let_in == tried > 0 and answers[Closing.TOO_MANY] > 0, text)
+    return Figure(misses <= allowed and let_in == tried > 0 and answers[CloseCode.TOO_MANY] > 0, text)
 
 
 def row(folder: Path, full: bool) -> Figure:

@@ -32,7 +32,7 @@ from tests.faults.figure import Figure, both
 from tests.faults.wire import BINARY, CLOSE, PING, PONG, TEXT, Wire, dial, framed
 from tests.server.test_simulation import TABLES, Company
 from tests.support.serving import TIMEOUT_S, Served, served
-from wire.codec import read_from_server, write
+from wire.codec import read_server_message, write
 from wire.messages import JSON_SUBPROTOCOL, AddComputer, DoSlap, DoTurn, Join, Message, SetRules, Start, Update
 
 CARD = re.compile(r"[A23456789TJQK][SHDC]")
@@ -55,14 +55,14 @@ def cards_in(value: object) -> set[str]:
 # --- twins -------------------------------------------------------------------------------------------------------
 
 
-def twin_of(room: Room, luck: random.Random) -> Room:
+def twin_of(room: Room, rng: random.Random) -> Room:
     """The same room, with other cards wherever nobody has seen them."""
     twin = copy.deepcopy(room)
     assert twin.play is not None
     game = twin.play.game
     assert isinstance(game, Slapjack | War)
     unseen = [card for stack in game.stacks for card in stack[ABOUT_TO_TURN:]] + list(game.under)
-    luck.shuffle(unseen)
+    rng.shuffle(unseen)
     stacks = []
     for stack in game.stacks:
         hidden = len(stack[ABOUT_TO_TURN:])
@@ -91,7 +91,7 @@ class Watched(Company):
         self._heard: dict[int, int] = {}
         self._every = every
         self._inputs = 0
-        self._luck = random.Random(seed)
+        self._rng = random.Random(seed)
         super().__init__(seed)
         self._game = 0
         happens = self.table.happens
@@ -109,7 +109,7 @@ class Watched(Company):
     def _compare_next(self, happened: Input) -> None:
         """Has a twin take what happens first, and the table be held against it."""
         room = self.table.room
-        twin = twin_of(room, self._luck)
+        twin = twin_of(room, self._rng)
         expected = said(twin.receive(happened, self.table.now_us), twin)
         receive = room.receive
 
@@ -185,7 +185,7 @@ class Recorder:
                 raise ConnectionError(f"hung up on: {payload!r}")
             elif opcode in (BINARY, TEXT):
                 self.frames.append(payload)
-                told = read_from_server(payload) if opcode == BINARY else None
+                told = read_server_message(payload) if opcode == BINARY else None
                 if isinstance(told, Update) and told.view is not None:
                     self.view, self.over = told.view, self.over or told.view.end is not None
 
@@ -279,8 +279,8 @@ def secrets_of(entries: list[Any]) -> list[bytes]:
             secrets += [msgspec.msgpack.encode(list(deck[:3])), json.dumps(deck[:3]).encode()]
             secrets += [seat.key_hash.encode() for seat in entry.seats if seat.key_hash]
         if isinstance(entry, Moved):
-            chance = entry.chance
-            secrets += [chance, chance.hex().encode(), base64.b64encode(chance), base64.urlsafe_b64encode(chance)]
+            entropy = entry.entropy
+            secrets += [entropy, entropy.hex().encode(), base64.b64encode(entropy), base64.urlsafe_b64encode(entropy)]
     return secrets
 
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from clients.sdk import NotAtTable, Player, Resumed, ServerGone, connect, create_table, is_slap_card
-from engine.cards import Chance, read_deck
+from engine.cards import Entropy, read_deck
 from engine.game import CardTurned, Game, GameOver, Step
 from engine.rules import GameName, Rules
 from engine.table import deal
@@ -20,7 +20,7 @@ from server.store.redis import RedisStore
 from server.table.journal import Dealt, Moved, read_entry
 from tests.support.serving import TIMEOUT_S
 from wire.figures import By, Span
-from wire.messages import HoldOn, SeatId, SetRules, Stage, Update
+from wire.messages import SeatId, SetRules, Stage, StoreStalled, Update
 
 CARD_LIMITS = range(30, 90)
 """Short games, and not all over at once."""
@@ -46,7 +46,7 @@ class Told:
 
     def hear(self, told: object) -> None:
         """Takes what somebody at the table was told."""
-        if isinstance(told, HoldOn):
+        if isinstance(told, StoreStalled):
             self.held_on += told.on
         if not isinstance(told, Update):
             return
@@ -93,15 +93,15 @@ class Tables:
         for nth in range(2):
             self._playing.append(asyncio.create_task(self._sit(there, table, nth, random.Random(seed * 2 + nth))))
 
-    async def _sit(self, url: str, table: Table, nth: int, luck: random.Random) -> None:
-        async with connect(url, table.told.code, name=f"Player {nth}", chance=luck.random) as player:
+    async def _sit(self, url: str, table: Table, nth: int, rng: random.Random) -> None:
+        async with connect(url, table.told.code, name=f"Player {nth}", entropy=rng.random) as player:
             table.players.append(player)
             table.seats.append(player.seat)
-            beside = [asyncio.create_task(start_on(player, luck))]
+            beside = [asyncio.create_task(start_on(player, rng))]
             if nth == 1:
                 beside.append(asyncio.create_task(_watch(player, table.gaps_s)))
             try:
-                await play_on(player, luck, table.told.hear if nth == 0 else lambda _: None, self._slowness)
+                await play_on(player, rng, table.told.hear if nth == 0 else lambda _: None, self._slowness)
             finally:
                 for each in beside:
                     each.cancel()
@@ -129,25 +129,25 @@ class Tables:
                 await task
 
 
-async def play_on(player: Player, luck: random.Random, hear: Callable[[object], None], slowness: float = 1.0) -> None:
+async def play_on(player: Player, rng: random.Random, hear: Callable[[object], None], slowness: float = 1.0) -> None:
     """Slaps and turns like somebody who taps again when nothing comes of it."""
     slapped = (0, 0)
     while True:
         with suppress(TimeoutError):
-            async with asyncio.timeout(luck.uniform(0.4, 0.6) * slowness):
-                hear(happening := await anext(player))
-                if isinstance(happening, Resumed):
+            async with asyncio.timeout(rng.uniform(0.4, 0.6) * slowness):
+                hear(event := await anext(player))
+                if isinstance(event, Resumed):
                     slapped = (0, 0)  # the card is shown afresh, and no hand has been on it
         view, top, game = player.view, player.top, player.table.game
         if view is None or player.table.stage is not Stage.PLAYING:
             continue
         if top is not None and is_slap_card(view, player.table.rules) and slapped != (game, top.nth):
-            await asyncio.sleep(luck.uniform(0.2, 0.4) * slowness)
+            await asyncio.sleep(rng.uniform(0.2, 0.4) * slowness)
             slapped = (game, top.nth)
             if player.top == top:
                 player.slap()
         elif player.my_turn:
-            await asyncio.sleep(luck.uniform(0.2, 0.4) * slowness)
+            await asyncio.sleep(rng.uniform(0.2, 0.4) * slowness)
             player.turn()
 
 
@@ -170,9 +170,9 @@ async def _new_table(url: str) -> str:
             await asyncio.sleep(0.5)
 
 
-async def start_on(player: Player, luck: random.Random) -> None:
+async def start_on(player: Player, rng: random.Random) -> None:
     """Starts whatever is to be started, for the host."""
-    rules = Rules(min_show_ms=300, card_limit=luck.choice(CARD_LIMITS))
+    rules = Rules(min_show_ms=300, card_limit=rng.choice(CARD_LIMITS))
     with suppress(NotAtTable):
         await player.until(lambda p: len(p.table.seats) == 2)
         while True:
@@ -238,7 +238,7 @@ def cards_of(journal: tuple[bytes, ...]) -> dict[tuple[int, int], str]:
                 people = tuple(seat.computer is None for seat in dealt.seats)
                 game = deal(dealt.rules, read_deck(dealt.deck), len(dealt.seats), dealt.dealer, people)
             case Moved() as moved if game is not None:
-                step = game.step(moved.move, Chance(moved.chance))
+                step = game.step(moved.move, Entropy(moved.entropy))
                 assert isinstance(step, Step), step
                 for event in step.events:
                     if isinstance(event, CardTurned):

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from engine.rules import GameName
-from server.store.line import Line
+from server.store.pipeline import Pipeline
 from server.store.redis import RedisStore
 from server.table.records import Change
 from tests.contracts.servers import OwnServer
@@ -22,7 +22,7 @@ class Crash(Exception):
     """The process has died here."""
 
 
-class FailingLine(Line):
+class FailingLine(Pipeline):
     """A line that breaks at one of its uses: before it is used, or after it, when only the answer is lost."""
 
     breaks_at = 0

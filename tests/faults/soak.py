@@ -56,19 +56,19 @@ class Sample(Value):
 
 async def sits(url: str, code: str, nth: int, seed: int, played: list[int]) -> None:
     """Somebody comes back to their seat and plays."""
-    luck = random.Random(seed)
+    rng = random.Random(seed)
 
     def hear(_: object) -> None:
         played[0] += 1
 
     key = f"soaking-{code}-{nth}-which-nobody-else-has"
     with suppress(NotAtTable):
-        async with connect(url, code, name=f"Player {nth}", key=key, watch=nth > 1, chance=luck.random) as player:
+        async with connect(url, code, name=f"Player {nth}", key=key, watch=nth > 1, entropy=rng.random) as player:
             if nth > 1:
                 await player.until(lambda p: False)
-            starting = asyncio.create_task(start_on(player, luck))
+            starting = asyncio.create_task(start_on(player, rng))
             try:
-                await play_on(player, luck, hear)
+                await play_on(player, rng, hear)
             finally:
                 starting.cancel()
 

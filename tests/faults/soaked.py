@@ -6,7 +6,7 @@ import os
 import signal
 
 from server.base.settings import read_settings
-from server.serve import RealClock, RealLuck, serve
+from server.serve import RealClock, RealRandomSource, serve
 
 HOUR_US = 3_600_000_000
 
@@ -32,4 +32,4 @@ if __name__ == "__main__":
     signal.signal(
         signal.SIGUSR2, lambda *_: print(f"tasks: {len(asyncio.all_tasks())}, garbage: {gc.collect()}", flush=True)
     )
-    serve(read_settings(os.environ), clock, RealLuck())
+    serve(read_settings(os.environ), clock, RealRandomSource())

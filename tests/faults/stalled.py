@@ -9,7 +9,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from server.store import line
+from server.store import pipeline
 from server.store.port import StoreDown
 from server.store.redis import RedisStore
 from server.table.records import Change
@@ -70,7 +70,7 @@ async def stalled(url: str, awaits: int, stall_s: float) -> Figure:
         doubled = sum(journal != (b"%s 1" % code.encode(),) for code, journal in zip(codes, journals, strict=True))
         # One is our own way past the store.
         open_lines = len(await redis.client_list()) - 1
-    leaked = max(0, open_lines - line.MAX_CONNECTIONS)
+    leaked = max(0, open_lines - pipeline.MAX_CONNECTIONS)
     text = (
         f"{awaits} cancelled awaits in a stall of {stall_s:g} s: {crossed} crossed, {doubled} doubled, {leaked} leaked"
     )

@@ -17,8 +17,8 @@ from clients.sdk import create_table
 from tests.faults.figure import Figure
 from tests.faults.wire import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Wire, call, dial, framed, upgrade
 from tests.support.serving import Served, served
-from wire.codec import read_from_server, write
-from wire.messages import JSON_SUBPROTOCOL, Closing, Sync, Synced
+from wire.codec import read_server_message, write
+from wire.messages import JSON_SUBPROTOCOL, CloseCode, Sync, Synced
 
 PROTOCOL_ERROR, BAD_TEXT, TOO_BIG = 1002, 1007, 1009
 ANSWERED = "answered"
@@ -97,10 +97,10 @@ def cases() -> list[Case]:
         Case("5.5.2 a ping of 125 bytes", (framed(PING, b"\xfe" * 125),), b"\xfe" * 125),
         Case("5.5.2 a ping octet by octet", tuple(bytes((octet,)) for octet in framed(PING, b"slowly")), b"slowly"),
         Case("5.5.3 pongs that nobody asked for", (framed(PONG), framed(PONG, b"x" * 125), ask), ANSWERED),
-        Case("5.6 a text where messages are binary", (framed(TEXT, ASK_JSON),), Closing.MALFORMED),
-        Case("5.6 an empty message", (framed(BINARY),), Closing.MALFORMED),
+        Case("5.6 a text where messages are binary", (framed(TEXT, ASK_JSON),), CloseCode.MALFORMED),
+        Case("5.6 an empty message", (framed(BINARY),), CloseCode.MALFORMED),
         *(
-            Case(f"5.7 {size} bytes", (framed(BINARY, b"\xc1" * size),), Closing.MALFORMED)
+            Case(f"5.7 {size} bytes", (framed(BINARY, b"\xc1" * size),), CloseCode.MALFORMED)
             for size in (125, 126, 127, 4096)
         ),
         *(Case(f"5.7 {size} bytes", (framed(BINARY, b"\xc1" * size),), TOO_BIG) for size in (4097, 65_535, 65_536)),
@@ -119,16 +119,16 @@ def cases() -> list[Case]:
     ]
     texts += [b"\xe0\x80\xaf", b"\xf8\x88\x80\x80\x80", b"\xed\xbf\xbf", b"abc\xff", b"\xf0\x9f\x99"]
     listed += [
-        Case(f"8.1 {text.hex()} is no text", (framed(TEXT, text),), Closing.MALFORMED, json=True) for text in texts
+        Case(f"8.1 {text.hex()} is no text", (framed(TEXT, text),), CloseCode.MALFORMED, json=True) for text in texts
     ]
     listed += [
-        Case(f"8.1 {text.hex()} in pieces", parts(TEXT, text, len(text)), Closing.MALFORMED, json=True)
+        Case(f"8.1 {text.hex()} in pieces", parts(TEXT, text, len(text)), CloseCode.MALFORMED, json=True)
         for text in texts[:3]
     ]
     listed.append(Case("8.1 a text", (framed(TEXT, ASK_JSON),), ANSWERED, json=True))
     listed.append(Case("8.1 a text octet by octet", parts(TEXT, ASK_JSON, len(ASK_JSON)), ANSWERED, json=True))
     split = json.dumps({"t": "☺☺"}, ensure_ascii=False).encode()
-    listed.append(Case("8.1 a sign in two frames", parts(TEXT, split, len(split)), Closing.MALFORMED, json=True))
+    listed.append(Case("8.1 a sign in two frames", parts(TEXT, split, len(split)), CloseCode.MALFORMED, json=True))
     return listed
 
 
@@ -149,7 +149,7 @@ async def outcome_of(url: str, table: str, case: Case) -> Outcome:
                 return payload
             if opcode == TEXT and b"synced" in payload:
                 return ANSWERED
-            if opcode == BINARY and isinstance(read_from_server(payload), Synced):
+            if opcode == BINARY and isinstance(read_server_message(payload), Synced):
                 return ANSWERED
     except (asyncio.IncompleteReadError, ConnectionError, TimeoutError):
         return CLOSED

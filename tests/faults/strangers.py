@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 from clients.sdk import Player, create_table
 from engine.rules import Rules
 from server.base.keys import new_key
-from server.serve import RealLuck
+from server.serve import RealRandomSource
 from tests.browser.conftest import ARGUMENTS
 from tests.clients.test_terminal_pictures import ONE, ZERO, parts, seen
 from tests.faults.figure import Figure, both
@@ -25,7 +25,7 @@ from tests.faults.wire import dial
 from tests.support.company import caught_up, company
 from tests.support.serving import Served, served
 from tests.support.tables import a_game, a_seat
-from wire.messages import Closing, DoSlap, DoTurn, Join, Quit, SetRules, Stage, Start, Welcome
+from wire.messages import CloseCode, DoSlap, DoTurn, Join, Quit, SetRules, Stage, Start, Welcome
 
 ORIGINS = (
     *("http://evil.example", "https://evil.example", "null", "file://", "http://localhost:1", "https://127.0.0.1"),
@@ -54,7 +54,7 @@ async def foreign(server: Served) -> Figure:
     for origin in ORIGINS:
         wire = await dial(server.url, f"/ws/{code}", Origin=origin)
         await wire.say(Join("Eve", "🦊"))
-        if await wire.close_code() != Closing.FOREIGN_ORIGIN:
+        if await wire.close_code() != CloseCode.FOREIGN_ORIGIN:
             let_in.append(f"socket from {origin!r}")
         wire.drop()
         for method, path in QUESTIONS:
@@ -101,7 +101,7 @@ async def impersonated(server: Served, folder: Path) -> Figure:
         wrong += [] if turned == 4 else [f"{turned} cards were turned by 4 moves"]
     kept = b"".join(path.read_bytes() for path in (folder / "data").rglob("*") if path.is_file())
     wrong += ["a key is kept as it is"] * (key.encode() in kept) + ["no hash is kept"] * (hashed.encode() not in kept)
-    secrets = {new_key(RealLuck()) for _ in range(10_000)}
+    secrets = {new_key(RealRandomSource()) for _ in range(10_000)}
     bits = min(map(len, secrets)) * 6
     wrong += [] if bits >= 128 and len(secrets) == 10_000 else [f"keys of {bits} bits"]
     text = f"{len(keys)} false ways to a seat, moves said 7 times, keys of {bits} bits kept hashed: {len(wrong)} wrong"

@@ -5,8 +5,8 @@ import base64
 import os
 from urllib.parse import urlsplit
 
-from wire.codec import read_from_server, write
-from wire.messages import FromServer, Message, Update
+from wire.codec import read_server_message, write
+from wire.messages import Message, ServerMessage, Update
 
 TEXT, BINARY, CLOSE, PING, PONG, CONTINUATION = 1, 2, 8, 9, 10, 0
 FIN, MASKED = 0x80, 0x80
@@ -62,14 +62,14 @@ class Wire:
                 length = int.from_bytes(await self.reader.readexactly(8))
             return first & ~FIN, await self.reader.readexactly(length)
 
-    async def hear(self) -> FromServer:
+    async def hear(self) -> ServerMessage:
         """The next message; pings that come before it are answered."""
         while True:
             opcode, payload = await self.frame()
             if opcode == PING:
                 await self.send(framed(PONG, payload))
             elif opcode == BINARY:
-                return read_from_server(payload)
+                return read_server_message(payload)
             elif opcode == CLOSE:
                 raise Closed(payload)
 

@@ -26,7 +26,7 @@ from tests.faults.figure import Figure
 from tests.faults.playing import cards_of, differences, playing
 from tests.support.serving import ROOMY, TIMEOUT_S
 from tools.cluster import Cluster
-from wire.codec import read_from_server, write
+from wire.codec import read_server_message, write
 from wire.messages import Join, Message, Sync, Synced, Update, Welcome
 
 
@@ -43,7 +43,7 @@ class Witness:
             while True:
                 frame = await self._socket.recv()
                 assert isinstance(frame, bytes)
-                self._heard.append((time.monotonic(), read_from_server(frame)))
+                self._heard.append((time.monotonic(), read_server_message(frame)))
 
     async def ask(self) -> None:
         """Asks for the time."""
@@ -79,7 +79,7 @@ async def witness(url: str, code: str) -> AsyncIterator[Witness]:
         async with asyncio.timeout(TIMEOUT_S):
             first = await socket.recv()
         assert isinstance(first, bytes)
-        assert isinstance(read_from_server(first), Welcome)
+        assert isinstance(read_server_message(first), Welcome)
         yield Witness(socket)
 
 
@@ -95,7 +95,7 @@ async def woken(cluster: Cluster, url: str, tables: int, stops: int) -> Woken:
     """Stops the node that has all the tables, again and again."""
     wrong: list[str] = []
     taken = late = 0
-    luck = random.Random(2)
+    rng = random.Random(2)
     async with Redis.from_url(url) as redis, RedisStore(url) as store, playing(cluster.url, tables) as party:
         codes = [table.told.code for table in party.tables]
         has, other = "a", "b"
@@ -105,7 +105,7 @@ async def woken(cluster: Cluster, url: str, tables: int, stops: int) -> Woken:
                 # On a machine that has much to do a node may lose its lease by itself, and some tables with it.
                 here_are = [code for code in codes if await owner(redis, code) == has]
                 old = [await there.enter_async_context(witness(cluster.url_of(has), code)) for code in here_are]
-                await asyncio.sleep(luck.uniform(0, 0.5))  # at whatever moment
+                await asyncio.sleep(rng.uniform(0, 0.5))  # at whatever moment
                 cluster.nodes[has].signal(signal.SIGSTOP)
                 for each in old:
                     await each.ask()

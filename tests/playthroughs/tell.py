@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import assert_never
 
-from engine.cards import Chance, full_deck, shuffled
+from engine.cards import Entropy, full_deck, shuffled
 from engine.game import (
     AnyEvent,
     AnyMove,
@@ -46,7 +46,7 @@ from engine.game import (
 )
 from engine.rules import PRESETS, Preset
 from engine.table import deal
-from tests.engine.chance import chances, sensible_move
+from tests.engine.entropy import chances, sensible_move
 
 FOLDER = Path(__file__).parent
 TELLING = {
@@ -75,7 +75,7 @@ QUIET = (CardTurned, CarriedOn, SeatReady, BattleWon)
 
 def told(name: str, preset: Preset) -> str:
     """A game of a preset from the deal to the end, without the moves in which little happened."""
-    game, luck = dealt(name, preset)
+    game, rng = dealt(name, preset)
     seats = len(game.view().seats)
     return "\n".join(
         [
@@ -86,18 +86,18 @@ def told(name: str, preset: Preset) -> str:
             "",
             columns("stacks", "pile", "on the pile", "the table waits for", "what happened"),
             line("The cards are dealt.", game.view()),
-            *shortened(list(played(game, luck))),
+            *shortened(list(played(game, rng))),
             "",
         ]
     )
 
 
-def dealt(name: str, preset: Preset) -> tuple[Game, Iterator[Chance]]:
+def dealt(name: str, preset: Preset) -> tuple[Game, Iterator[Entropy]]:
     """The first state of the game that is told, and the luck for the rest of it."""
     seats = SEATS.get(name, 3)
-    luck = chances(f"playthrough {name} {TELLING[name]}")
+    rng = chances(f"playthrough {name} {TELLING[name]}")
     persons = tuple(seats == 2 or seat < seats - 1 for seat in range(seats))
-    return deal(preset.rules, shuffled(full_deck(), next(luck)), seats, Seat(0), persons), luck
+    return deal(preset.rules, shuffled(full_deck(), next(rng)), seats, Seat(0), persons), rng
 
 
 def shortened(lines: list[tuple[str, bool]]) -> Iterator[str]:
@@ -113,13 +113,13 @@ def shortened(lines: list[tuple[str, bool]]) -> Iterator[str]:
         yield text
 
 
-def played(game: Game, luck: Iterator[Chance]) -> Iterator[tuple[str, bool]]:
+def played(game: Game, rng: Iterator[Entropy]) -> Iterator[tuple[str, bool]]:
     """A line for every move until the game is over, and whether little happened by it."""
-    for chance in luck:
+    for entropy in rng:
         if game.due().wait is Wait.OVER:
             return
-        move = sensible_move(game, chance)
-        step = game.step(move, chance)
+        move = sensible_move(game, entropy)
+        step = game.step(move, entropy)
         if isinstance(step, Refusal):
             yield line(f"({intent(move)} is refused: {step.reason.value}, {step.rule})", game.view()), False
         else:

@@ -10,15 +10,15 @@ from server.hosting.cluster import BELIEVED_US, Node
 from server.hosting.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
 from server.hosting.mailbox import FINISH_S, SERVICE_RESTART, SLEEP_AFTER_S, STOPS, Mailbox
 from server.serve import STOP_TIMEOUT_S
-from server.store.line import ANSWER_TIMEOUT_S
 from server.store.nodes import LEASE_MS
+from server.store.pipeline import ANSWER_TIMEOUT_S
 from server.store.port import Elsewhere, Fenced, Leases, StoreDown
 from server.table.records import Change, Opened
 from tests.server.test_host import FakePhone, FakeStore, World, in_a_world, later, settled
 from tests.server.world import S
 from wire.codec import write
 from wire.frames import frame_of
-from wire.messages import Closing, HoldOn, Join, Lock, React, Sync, Update
+from wire.messages import CloseCode, Join, Lock, React, StoreStalled, Sync, Update
 
 LEASE_US = LEASE_MS * 1_000
 
@@ -107,8 +107,8 @@ class Server:
 
     def __init__(self, world: World, store: SharedStore, name: str) -> None:
         self.line = Line(store)
-        self.node = Node(name, self.line, world.clock, world.luck)
-        self.host = Host(self.line, world.clock, world.luck, 100, 200, self.node)
+        self.node = Node(name, self.line, world.clock, world.rng)
+        self.host = Host(self.line, world.clock, world.rng, 100, 200, self.node)
         self._staying: asyncio.Task[None] | None = None
         world.at_its_end.append(self.ends)
 
@@ -417,7 +417,7 @@ async def test_a_server_that_waits_for_the_store_stops_asking_when_its_lease_is_
     a.line.down = True
     ann.say(Lock(True))
     await later(2)
-    assert ann.got[-1] == HoldOn(True)
+    assert ann.got[-1] == StoreStalled(True)
     await later(2)
     assert ann.closed == SERVICE_RESTART
     tries = a.line.tries
@@ -689,7 +689,7 @@ async def test_many_idle_rooms_make_place_as_fast_as_one(world: World) -> None:
 @in_a_world
 async def test_a_table_for_which_there_is_no_place_after_all_is_anothers_at_once(world: World) -> None:
     store, a, b = await two(world)
-    a.host = Host(a.line, world.clock, world.luck, 1, 200, a.node)
+    a.host = Host(a.line, world.clock, world.rng, 1, 200, a.node)
     codes = [await a.host.create() for _ in range(2)]
     a.line.journey_s = 0.1
     came = await asyncio.gather(*map(a.host.open, codes), return_exceptions=True)
@@ -711,7 +711,7 @@ async def test_a_person_is_forgotten_at_every_server(world: World) -> None:
     assert len(person) == 64
     await a.host.forget_everywhere(person)
     await settled()
-    assert ann.closed == Closing.REMOVED
+    assert ann.closed == CloseCode.REMOVED
     assert ben.closed is None
     assert person not in str(there.room.record())
 

@@ -13,7 +13,7 @@ from server.table.mail import ConnId
 from tests.server.test_host import FakePhone, World, in_a_world, later
 from wire.codec import as_json, write
 from wire.frames import frame_of, payload_of
-from wire.messages import Closing, Join, Lock, Sync
+from wire.messages import CloseCode, Join, Lock, Sync
 
 SETTINGS = Settings(data=Path())
 
@@ -42,7 +42,7 @@ async def test_whoever_does_not_say_who_they_are_is_hung_up_on(world: World) -> 
     await later(SETTINGS.join_timeout_s - 1)
     assert not eve.closing
     await later(2)
-    assert eve.closed == Closing.JOIN_TIMEOUT
+    assert eve.closed == CloseCode.JOIN_TIMEOUT
 
 
 @in_a_world
@@ -59,7 +59,7 @@ async def test_whoever_was_refused_may_try_again_for_a_while_and_is_then_hung_up
     assert not eve.closing
     ben.sends(Join("Ben", "🦊"))
     await later(SETTINGS.join_timeout_s)
-    assert (eve.closed, ben.closed, ann.closed) == (Closing.JOIN_TIMEOUT, None, None)
+    assert (eve.closed, ben.closed, ann.closed) == (CloseCode.JOIN_TIMEOUT, None, None)
     await later(10 * REFUSED_S)
     assert ben.closed is None
 

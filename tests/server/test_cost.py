@@ -122,7 +122,7 @@ def a_task_for_every_input(patch: pytest.MonkeyPatch) -> None:
 
 def the_whole_table_looked_at_for_every_input(patch: pytest.MonkeyPatch) -> None:
     def receive(room: Room, *happened: Any) -> Any:
-        room._stirred = True
+        room._dirty = True
         return as_it_is(room, *happened)
 
     as_it_is = Room.receive

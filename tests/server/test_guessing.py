@@ -15,7 +15,7 @@ MISSES = 5
 
 async def test_of_many_that_arrive_together_no_more_are_answered_than_may_be_wrong(web: Web) -> None:
     """Those of tables that are awake are answered at once, the others when the store has been asked."""
-    app = build_app(web.store, web, web.luck, Settings(data=web.data))
+    app = build_app(web.store, web, web.rng, Settings(data=web.data))
     code = await app.state.host.create()
     assert await app.state.host.open(code) is not None
     transport = httpx.ASGITransport(app, client=("203.0.113.7", 50_000))

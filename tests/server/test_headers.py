@@ -103,7 +103,7 @@ async def test_whoever_came_by_https_never_comes_without(web: Web) -> None:
 
 
 async def test_a_household_that_asks_too_much_is_told_so_and_no_other(web: Web) -> None:
-    app = build_app(web.store, web, web.luck, Settings(data=web.data, requests_per_s=1, request_burst=3))
+    app = build_app(web.store, web, web.rng, Settings(data=web.data, requests_per_s=1, request_burst=3))
 
     def browser(address: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(

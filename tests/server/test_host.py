@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.cards import Chance
+from engine.cards import Entropy
 from server.base import meters
 from server.hosting.host import Host, ServerFull, new_code
 from server.hosting.mailbox import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Mailbox
@@ -17,15 +17,14 @@ from server.store.port import BadRecord, Fenced, StoreDown
 from server.table.mail import ConnId
 from server.table.records import Change, Opened, TableRecord
 from tests.server.world import MS, FakeLuck, S
-from wire.codec import read_from_server
+from wire.codec import read_server_message
 from wire.codes import CODE_LENGTH, CODE_SYMBOLS
 from wire.messages import (
-    Closing,
+    ClientMessage,
+    CloseCode,
     DoSlap,
     DoTurn,
     EndGame,
-    FromPhone,
-    HoldOn,
     Join,
     Lock,
     Message,
@@ -36,6 +35,7 @@ from wire.messages import (
     Rename,
     Stage,
     Start,
+    StoreStalled,
     Sync,
     Synced,
     Update,
@@ -156,7 +156,7 @@ class BrokenLuck(FakeLuck):
 
     broken = False
 
-    def draw(self) -> Chance:
+    def draw(self) -> Entropy:
         if self.broken:
             raise RuntimeError("there is no luck left")
         return super().draw()
@@ -178,7 +178,7 @@ class FakePhone:
     def write(self, frame: bytes) -> bool:
         assert self.closed is None, "written to after the end"
         start = {126: 4, 127: 10}.get(frame[1], 2)
-        self.got.append(read_from_server(frame[start:]))
+        self.got.append(read_server_message(frame[start:]))
         self.got_at_us.append(self.world.clock.now_us())
         return self.reads
 
@@ -192,7 +192,7 @@ class FakePhone:
         assert reason
         self.closed = code
 
-    def say(self, message: FromPhone) -> None:
+    def say(self, message: ClientMessage) -> None:
         self.mailbox.hear(self.conn, message, self.world.clock.now_us())
 
     def kinds(self) -> list[type[Message]]:
@@ -212,13 +212,13 @@ class World:
     def __init__(self, loop: SkippingLoop) -> None:
         self.clock = loop.clock
         self.store = FakeStore()
-        self.luck = BrokenLuck(seed=1)
+        self.rng = BrokenLuck(seed=1)
         self.conns = 0
         self.at_its_end: list[Callable[[], Awaitable[None]]] = []
         self.host = self.new_host()
 
     def new_host(self, max_tables: int = 100) -> Host:
-        self.host = Host(self.store, self.clock, self.luck, max_tables, 200)
+        self.host = Host(self.store, self.clock, self.rng, max_tables, 200)
         return self.host
 
     async def open(self, code: str) -> Mailbox:
@@ -343,13 +343,13 @@ async def test_a_store_that_is_down_is_asked_again_and_nothing_is_lost(world: Wo
     ann.say(Lock(True))
     ben.say(React("👏"))
     await later(30)
-    assert set(ann.kinds()[told:]) == {HoldOn}
+    assert set(ann.kinds()[told:]) == {StoreStalled}
     assert 40 < world.store.tries - tries < 80, "neither given up nor hammered"
-    assert ann.got[-1] == HoldOn(True)
+    assert ann.got[-1] == StoreStalled(True)
     told = len(ann.got)
     world.store.down = False
     await later(2)
-    assert ann.got[told] == HoldOn(False)
+    assert ann.got[told] == StoreStalled(False)
     assert ann.kinds()[told + 1 :] == [Update, Reacted]
     assert world.store.tables[mailbox.room.code].locked
 
@@ -370,7 +370,7 @@ async def test_a_line_that_died_unnoticed_takes_no_seat_from_the_one_after_it(wo
     key = "the-key-of-somebody-at-this-table"
     dead, between, alive = [await world.joins(mailbox, "Ben", key=key) for _ in range(3)]
     await later(5)
-    assert (dead.closed, between.closed, alive.closed) == (Closing.SEAT_TAKEN_OVER, Closing.STORE_DOWN, None)
+    assert (dead.closed, between.closed, alive.closed) == (CloseCode.SEAT_TAKEN_OVER, CloseCode.STORE_DOWN, None)
 
 
 @in_a_world
@@ -382,7 +382,7 @@ async def test_whoever_cannot_be_read_is_told_so_and_not_left_waiting(world: Wor
 
     world.store.person_of = person_of  # type: ignore[method-assign]
     ben = await world.joins(mailbox, "Ben", key="the-key-of-somebody-at-this-table")
-    assert (ben.closed, ann.closed, mailbox.people) == (Closing.ROOM_FAILED, None, 1)
+    assert (ben.closed, ann.closed, mailbox.people) == (CloseCode.ROOM_FAILED, None, 1)
 
 
 @in_a_world
@@ -392,7 +392,7 @@ async def test_while_the_store_is_down_nobody_can_fill_the_memory(world: World) 
     ann.say(Lock(True))
     for _ in range(MOST_WAITING + 10):
         ben.say(React("👏"))
-    assert ben.closed == Closing.STORE_DOWN
+    assert ben.closed == CloseCode.STORE_DOWN
     assert ann.closed is None
     world.store.down = False
     await later(2)
@@ -498,7 +498,7 @@ async def test_what_was_told_before_the_goodbye_is_sent_before_it(world: World) 
     near.say(Sync(sent_us=1))
     near.say(Quit())
     await settled()
-    assert near.closed == Closing.REMOVED
+    assert near.closed == CloseCode.REMOVED
     assert Synced in near.kinds()
     await later(1)
     assert far.closed is None
@@ -524,7 +524,7 @@ async def test_r24_a_phone_that_is_gone_is_away(world: World) -> None:
 async def test_a_seat_taken_over_hangs_up_the_first_phone_alone(world: World) -> None:
     mailbox, (ann, ben) = await world.table("Ann", "Ben")
     other = await world.joins(mailbox, "Ben", key=ben.last(Welcome).key)
-    assert ben.closed == Closing.SEAT_TAKEN_OVER
+    assert ben.closed == CloseCode.SEAT_TAKEN_OVER
     assert ann.closed is other.closed is None
     mailbox.disconnect(ben.conn)
     await settled()
@@ -554,18 +554,18 @@ async def test_a_room_that_fails_hangs_up_its_own_phones_and_starts_again_from_w
     ann.say(Lock(True))
     await settled()
     key = ben.last(Welcome).key
-    world.luck.broken = True
+    world.rng.broken = True
     ann.say(Start())
     await settled()
-    world.luck.broken = False
-    assert ann.closed == ben.closed == Closing.ROOM_FAILED
+    world.rng.broken = False
+    assert ann.closed == ben.closed == CloseCode.ROOM_FAILED
     assert cid.closed is None
     assert world.host.tables == 1
     for phone in (ann, ben):
         mailbox.hear(phone.conn, Sync(sent_us=1), world.clock.now_us())
         mailbox.disconnect(phone.conn)
     late = world.phone(mailbox)
-    assert late.closed == Closing.ROOM_FAILED, "nobody is left with a room that is dead"
+    assert late.closed == CloseCode.ROOM_FAILED, "nobody is left with a room that is dead"
 
     again = await world.open(mailbox.room.code)
     assert again is not mailbox
@@ -590,7 +590,7 @@ async def test_a_store_that_refuses_for_good_is_a_room_that_fails(world: World) 
     world.store.keep = refuse  # type: ignore[method-assign]
     ann.say(Lock(True))
     await settled()
-    assert ann.closed == Closing.ROOM_FAILED
+    assert ann.closed == CloseCode.ROOM_FAILED
     assert world.host.tables == 0
 
 
@@ -636,16 +636,16 @@ async def another_has_it(code: str, epoch: int, number: int, change: Change) -> 
 
 @in_a_world
 async def test_a_code_that_is_taken_is_not_given_twice(world: World) -> None:
-    same, other = Chance(bytes(31) + b"\x01"), Chance(bytes(31) + b"\x02")
-    world.luck.lay(same, same, same, other)
+    same, other = Entropy(bytes(31) + b"\x01"), Entropy(bytes(31) + b"\x02")
+    world.rng.lay(same, same, same, other)
     first, second = await world.host.create(), await world.host.create()
     assert first != second
     assert list(world.store.tables) == [first, second]
 
 
 def test_a_code_has_no_look_alikes_and_any_symbol_anywhere() -> None:
-    luck = FakeLuck(seed=1)
-    codes = [new_code(luck) for _ in range(500)]
+    rng = FakeLuck(seed=1)
+    codes = [new_code(rng) for _ in range(500)]
     assert len(set(codes)) == 500
     assert {len(code) for code in codes} == {CODE_LENGTH}
     assert all({code[place] for code in codes} == set(CODE_SYMBOLS) for place in range(CODE_LENGTH))

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from engine.cards import Chance, deck_text, full_deck
+from engine.cards import Entropy, deck_text, full_deck
 from engine.game import Seat, Turn
 from engine.rules import GameName, Rules
 from engine.table import deal
@@ -23,7 +23,7 @@ def short_journal(turns: int = 5) -> list[bytes]:
     """Two seats that turn in order."""
     journal = [write_entry(Dealt(1, deck_text(full_deck()), Rules(), Seat(0), seats(2)))]
     for number in range(1, turns + 1):
-        journal.append(write_entry(Moved(1, number, Turn(Seat(number % 2), number), Chance(bytes(32)), number * S)))
+        journal.append(write_entry(Moved(1, number, Turn(Seat(number % 2), number), Entropy(bytes(32)), number * S)))
     return journal
 
 
@@ -158,7 +158,7 @@ def test_a_deal_that_cannot_be_is_refused() -> None:
 
 def test_a_move_that_the_rules_refuse_ends_the_replay_there() -> None:
     journal = short_journal(2)
-    wrong = Moved(1, 3, Turn(Seat(0), 3), Chance(bytes(32)), 3 * S)
+    wrong = Moved(1, 3, Turn(Seat(0), 3), Entropy(bytes(32)), 3 * S)
     replayed = replay([*journal, write_entry(wrong)])
     assert replayed is not None
     assert "R3" in replayed.bad

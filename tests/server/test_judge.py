@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.game import Seat
+from server.judge.cheat_detector import CheatDetector
 from server.judge.judge import (
     BUSY_US,
     CALL_AFTER_US,
@@ -31,8 +32,7 @@ from server.judge.judge import (
     weigh,
 )
 from server.judge.path import LOWEST_OF_US, Path
-from server.judge.watch import Watch
-from wire.messages import Hand
+from wire.messages import RankedSlap
 
 MS = 1_000
 SHOWN_US = 5_000 * MS
@@ -60,8 +60,8 @@ def honest(
     return Evidence(seat=Seat(0), shown_us=SHOWN_US, **(fields | more))  # type: ignore[arg-type]
 
 
-def hand(seat: int, accepted_ms: float, *, cover: bool = False, called: bool = False) -> Hand:
-    return Hand(Seat(seat), round(accepted_ms * MS), round(accepted_ms * MS), cover=cover, called=called)
+def hand(seat: int, accepted_ms: float, *, cover: bool = False, called: bool = False) -> RankedSlap:
+    return RankedSlap(Seat(seat), round(accepted_ms * MS), round(accepted_ms * MS), cover=cover, called=called)
 
 
 # --- what a claim is worth ---------------------------------------------------------------------------------------
@@ -217,16 +217,16 @@ def test_the_window_closes_when_no_rival_can_be_earlier() -> None:
     """A watermark past the leading hand, or a hand of their own."""
     leading = contest().hear(hand(0, 400), at(430))
     assert leading.closes_us(at(2_000)) == at(430) + WINDOW_CAP_US
-    waiting = leading.hear_mark(Seat(1), 399 * MS)
+    waiting = leading.raise_watermark(Seat(1), 399 * MS)
     assert waiting.open_to() == {1, 2}
-    waiting = waiting.hear_mark(Seat(1), 400 * MS)
+    waiting = waiting.raise_watermark(Seat(1), 400 * MS)
     assert waiting.open_to() == {2}
     assert waiting.hear(hand(2, 450), at(520)).closes_us(at(2_000)) == at(430)
 
 
 def test_a_page_that_is_about_to_answer_or_ought_to_have_is_waited_for() -> None:
     """Its pongs are past the leading hand, but a busy page may hold an earlier one."""
-    leading = contest(2).hear(hand(0, 400), at(430)).hear_mark(Seat(1), 401 * MS)
+    leading = contest(2).hear(hand(0, 400), at(430)).raise_watermark(Seat(1), 401 * MS)
     asked = leading.ask(Seat(1), at(450))
     assert asked.closes_us(at(450) - PATIENCE_US - 1) == at(430), "its answer is too long in coming"
     assert asked.closes_us(at(450) - PATIENCE_US) == at(450) + BUSY_US
@@ -261,8 +261,8 @@ def test_the_first_hand_of_a_seat_stands() -> None:
 
 
 def test_a_watermark_never_goes_back() -> None:
-    marked = contest().hear_mark(Seat(1), 300 * MS)
-    assert marked.hear_mark(Seat(1), 200 * MS) is marked
+    flagged = contest().raise_watermark(Seat(1), 300 * MS)
+    assert flagged.raise_watermark(Seat(1), 200 * MS) is flagged
 
 
 @given(
@@ -291,7 +291,7 @@ def test_exactly_equal_hands_are_drawn_by_lot() -> None:
 def test_a_turn_covers_the_card_only_at_its_own_moment() -> None:
     """R3a, R6: nobody slapped, the turner was quick, and computers may still be."""
     turned = contest(3, local=(1,)).hear(hand(0, 800, cover=True), at(350))
-    turned = turned.hear_mark(Seat(0), 900 * MS).hear_mark(Seat(2), 900 * MS)
+    turned = turned.raise_watermark(Seat(0), 900 * MS).raise_watermark(Seat(2), 900 * MS)
     assert turned.closes_us(at(2_000)) == at(800)
     slapped = turned.hear(hand(1, 600), at(600))
     verdict = slapped.verdict(1, at(800), lambda n: 0)
@@ -390,24 +390,24 @@ def test_a_card_is_sent_as_early_as_few_round_trips_need() -> None:
 
 
 def test_a_floor_claimer_is_marked_within_six_slaps() -> None:
-    watch = Watch()
+    watch = CheatDetector()
     for _ in range(6):
-        assert not watch.marked or watch.one_in >= 1_000_000
-        watch = watch.seen(Hand(Seat(0), 101 * MS, 500 * MS, added_us=399 * MS), 8 * MS)
-    assert watch.marked
+        assert not watch.flagged or watch.one_in >= 1_000_000
+        watch = watch.seen(RankedSlap(Seat(0), 101 * MS, 500 * MS, added_us=399 * MS), 8 * MS)
+    assert watch.flagged
     assert watch.one_in >= 1_000_000
 
 
 def test_an_honest_hand_in_thirty_corrected_marks_nobody() -> None:
-    watch = Watch()
+    watch = CheatDetector()
     for number in range(10_000):
         added_us = 30 * MS if number % 30 == 0 else 0
-        watch = watch.seen(Hand(Seat(0), 450 * MS, 450 * MS + added_us, added_us=added_us), 8 * MS)
-        assert not watch.marked
+        watch = watch.seen(RankedSlap(Seat(0), 450 * MS, 450 * MS + added_us, added_us=added_us), 8 * MS)
+        assert not watch.flagged
 
 
 def test_a_late_screen_explains_its_corrections() -> None:
-    watch = Watch()
+    watch = CheatDetector()
     for _ in range(100):
-        watch = watch.seen(Hand(Seat(0), 450 * MS, 480 * MS, added_us=30 * MS), 40 * MS)
-    assert not watch.marked
+        watch = watch.seen(RankedSlap(Seat(0), 450 * MS, 480 * MS, added_us=30 * MS), 40 * MS)
+    assert not watch.flagged

@@ -3,7 +3,7 @@
 import pytest
 
 from server.net import limits
-from server.net.limits import AddressBuckets, Bucket, Count, Guesses, household
+from server.net.limits import AddressBuckets, Bucket, Count, Guesses, client_network
 from server.store.port import StoreDown
 
 S = 1_000_000
@@ -53,7 +53,7 @@ def test_looking_takes_nothing() -> None:
 )
 def test_a_household_shares_a_bucket(one: str, other: str) -> None:
     buckets = AddressBuckets(per_s=1, burst=1)
-    assert household(one) == household(other)
+    assert client_network(one) == client_network(other)
     assert buckets.of(one).take(START_US)
     assert not buckets.of(other).take(START_US)
 

@@ -21,7 +21,7 @@ from tests.server.web import Web
 from tests.server.world import Table
 from tests.support.company import company, raw
 from tests.support.serving import Served, served, wait_for
-from wire.messages import SetHandicap, SetRules, Shown, Stage, Why
+from wire.messages import RejectReason, SetHandicap, SetRules, Shown, Stage
 
 FAMILY = re.compile(
     r"# HELP (slapjack_[a-z_]+) [^\n]+\n# TYPE \1 (counter|gauge|histogram)\n(?:\1[a-z_]*(?:\{[^}\n]*\})? [-+.e\d]+\n)+"
@@ -45,7 +45,7 @@ def counted(server: Served) -> dict[str, float]:
 
 async def ask(web: Web, path: str, *, node: Node | None = None, draining: bool = False) -> httpx.Response:
     """The answer of a server in that state."""
-    app = build_app(web.store, web, web.luck, Settings(data=web.data), node)
+    app = build_app(web.store, web, web.rng, Settings(data=web.data), node)
     app.state.host.draining = draining
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://table.example") as client:
         return await client.get(path)
@@ -63,7 +63,7 @@ async def test_a_server_that_hands_its_tables_over_is_not_ready_but_healthy(web:
 
 
 async def test_a_server_is_ready_while_it_has_its_lease(web: Web) -> None:
-    node = Node("a", web.store.nodes, web, web.luck)
+    node = Node("a", web.store.nodes, web, web.rng)
     assert (await ask(web, "/readyz", node=node)).status_code == 503
     await node.take()
     assert (await ask(web, "/readyz", node=node)).status_code == 200
@@ -90,7 +90,7 @@ def test_a_duration_is_counted_at_every_bound_that_it_stays_within() -> None:
 
 
 async def test_what_is_counted_can_be_read_by_prometheus(web: Web) -> None:
-    node = Node("a", web.store.nodes, web, web.luck)
+    node = Node("a", web.store.nodes, web, web.rng)
     await node.take()
     answer = await ask(web, "/metrics", node=node)
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -111,7 +111,7 @@ def test_hands_that_are_corrected_or_come_too_late_are_counted() -> None:
     assert table["Ann"].seat is not None
     table["Ann"].say(SetHandicap(table["Ann"].seat, 100))
     table.start("JS 5H")
-    waits, corrected, overturned = meters.VERDICT_WAIT.up_to()[-1], meters.CORRECTED.value, meters.OVERTURNED.value
+    waits, corrected, late_winners = meters.VERDICT_WAIT.up_to()[-1], meters.CORRECTED.value, meters.LATE_WINNERS.value
     table.turn_cards(1)
     table.after(1, 20)
     for phone in table.phones:
@@ -123,8 +123,8 @@ def test_hands_that_are_corrected_or_come_too_late_are_counted() -> None:
     assert meters.CORRECTED.value == corrected + 1
     refused = table["Ben"].slap(1, reaction_ms=10)
     assert refused is not None
-    assert refused.reason == Why.TOO_LATE
-    assert meters.OVERTURNED.value == overturned + 1
+    assert refused.reason == RejectReason.TOO_LATE
+    assert meters.LATE_WINNERS.value == late_winners + 1
 
 
 # --- a server at work --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from engine.rules import GameName
 from server.base.keys import hash_of
 from server.hosting.forgetting import forget
-from server.hosting.host import taken_up
+from server.hosting.host import resumed_game
 from server.net.http import Denied, read_body
 from server.store.people import LINK_S
 from server.store.port import StoreDown
@@ -420,11 +420,11 @@ async def test_a_game_that_was_broken_off_goes_on_without_the_forgotten(web: Web
     table.turn_cards(7)
     person, place = person_of(table, "Quirina"), table.place("Quirina")
     code = await kept_of(web, table)
-    await forget(web.store, web.luck, web.now_us(), person)
+    await forget(web.store, web.rng, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
     opened = await web.open(code)
     assert [seat.name for seat in opened.record.seats] == ["Ben", "Cleo"]
-    replayed = taken_up(code, opened.journal)
+    replayed = resumed_game(code, opened.journal)
     assert replayed is not None
     assert not replayed.bad
     assert [seat.name for seat in replayed.dealt.seats] == ["", "Ben", "Cleo"]
@@ -440,7 +440,7 @@ async def test_of_two_who_broke_off_the_other_wins_when_one_is_forgotten(web: We
     table.turn_cards(3)
     person, ben = person_of(table, "Quirina"), person_of(table, "Ben")
     code = await kept_of(web, table)
-    await forget(web.store, web.luck, web.now_us(), person)
+    await forget(web.store, web.rng, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
     opened = await web.open(code)
     assert opened.journal == ()
@@ -457,7 +457,7 @@ async def test_the_last_games_of_a_table_forget_who_has_left_it(web: Web) -> Non
     table["Quirina"].say(Quit())
     opened = await web.open(code)
     await web.store.keep(code, opened.epoch, 1, Change(table.saved, tuple(table.journal), deals=True))
-    await forget(web.store, web.luck, web.now_us(), person)
+    await forget(web.store, web.rng, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
     again = await web.open(code)
     replayed, before = replay(again.journal), replay(table.journal)
@@ -473,7 +473,7 @@ async def test_an_entry_that_nobody_can_read_any_more_names_nobody_either(web: W
     table["Quirina"].say(Quit())
     table.journal[0] = b"\x09" + table.journal[0][1:]  # of a newer version
     await web.store.people.sat_down(await kept_of(web, table), [person])
-    await forget(web.store, web.luck, web.now_us(), person)
+    await forget(web.store, web.rng, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
 
 
@@ -484,7 +484,7 @@ async def test_a_journal_with_a_bad_entry_is_kept_as_far_as_it_can_be_believed(w
     person = person_of(table, "Quirina")
     table.journal[-1] = table.journal[-1][:-1] + b"!"
     code = await kept_of(web, table)
-    await forget(web.store, web.luck, web.now_us(), person)
+    await forget(web.store, web.rng, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
     opened = await web.open(code)
     replayed = replay(opened.journal)
@@ -498,7 +498,7 @@ async def test_a_table_that_has_nothing_of_a_person_is_left_to_its_owner(web: We
     code = await kept_of(web, table)
     opened = await web.open(code)
     await web.store.people.sat_down(code, ["c0" * 32])
-    await forget(web.store, web.luck, web.now_us(), "c0" * 32)
+    await forget(web.store, web.rng, web.now_us(), "c0" * 32)
     await web.store.keep(code, opened.epoch, 1, Change(entries=(b"still mine",)))
 
 
@@ -544,9 +544,9 @@ async def test_nobody_is_forgotten_in_part_while_a_back_up_is_made(web: Web) -> 
     result = Result("r1", code, "slapjack", (Played(person, "Quirina", "🦊", True),), True)
     await web.store.keep(code, opened.epoch, 1, Change(result=result))
     with pytest.raises(StoreDown, match="a back-up is being made"):
-        await forget(web.store, web.luck, web.now_us(), person)
+        await forget(web.store, web.rng, web.now_us(), person)
     await web.redis.delete("slapjack:{slapjack}:paused")
-    await forget(web.store, web.luck, web.now_us(), person)
+    await forget(web.store, web.rng, web.now_us(), person)
     await nothing_kept(web, "Quirina", person)
 
 
@@ -576,11 +576,11 @@ async def test_the_store_goes_away_at_any_step_of_forgetting_and_it_can_be_done_
         with monkeypatch.context() as patched:
             patched.setattr(web.store.line, "answer", failing)
             try:
-                await forget(web.store, web.luck, web.now_us(), person)
+                await forget(web.store, web.rng, web.now_us(), person)
                 break
             except StoreDown:
                 pass
-        await forget(web.store, web.luck, web.now_us(), person)
+        await forget(web.store, web.rng, web.now_us(), person)
         await nothing_kept(web, "Quirina", person)
     assert 10 < step < 99
 

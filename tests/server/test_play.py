@@ -1144,12 +1144,12 @@ def test_r24_the_host_pauses_and_everything_waits() -> None:
 def test_r24_a_computer_that_was_about_to_turn_does_so_as_much_later() -> None:
     table = Table("Ann")
     table.command(AddComputer())
-    table.luck.even = 0.5
+    table.rng.even = 0.5
     table.start("5H 6H")
     table.at(1_000)  # Ada would turn at 700 + 900
     table.command(Pause(True))
     table.later(10_000)
-    table.luck.even = 0.99
+    table.rng.even = 0.99
     table.command(Pause(False))
     table.later(599)
     assert table.news() == []
@@ -1299,7 +1299,7 @@ def against_ada(first: str, **plays: int) -> Table:
     """Ann has dealt, so Ada turns the first card."""
     table = Table("Ann")
     table.command(AddComputer(**plays))
-    table.luck.even = 0.5
+    table.rng.even = 0.5
     table.start(first)
     return table
 
@@ -1319,7 +1319,7 @@ def against_ada_on_a_jack(even: float, **plays: int) -> Table:
     """Ann turns a Jack for Ada, who draws such luck."""
     table = against_ada("5H JS", **plays)
     table.at(4_000)
-    table.luck.even = even
+    table.rng.even = even
     assert table["Ann"].turn() is None
     table.news()
     return table

@@ -10,20 +10,20 @@ from engine.rules import PRESETS, GameName, Rules
 from server.judge.path import Path
 from server.table.mail import Keep, Said, Stalled, Tell, Woken
 from server.table.records import Computer, Score, SeatRecord, TableRecord
-from tests.server.world import CODE, MS, Phone, S, Table, a_deck, chance_of
+from tests.server.world import CODE, MS, Phone, S, Table, a_deck, entropy_of
 from wire.messages import (
     MAX_SEATS,
     AddComputer,
     Claim,
-    Closing,
+    ClientMessage,
+    CloseCode,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
     EndGame,
-    FromPhone,
     GiveSeat,
-    Hold,
+    HoldDeal,
     Join,
     Kind,
     Lock,
@@ -34,6 +34,7 @@ from wire.messages import (
     React,
     Reacted,
     Refused,
+    RejectReason,
     Remove,
     Rename,
     Seated,
@@ -49,12 +50,11 @@ from wire.messages import (
     TableSeat,
     Update,
     Welcome,
-    Why,
 )
 
-HOSTS_ONLY: list[FromPhone] = [
+HOSTS_ONLY: list[ClientMessage] = [
     Start(),
-    Hold(True),
+    HoldDeal(True),
     Pause(True),
     EndGame(),
     SetRules(Rules()),
@@ -64,7 +64,7 @@ HOSTS_ONLY: list[FromPhone] = [
     GiveSeat(SeatId("x"), True),
     Lock(True),
 ]
-MOVES: list[FromPhone] = [DoTurn(0, 1), DoSlap(0, 1), DoCall(0, 1), DoCarryOn(0, 1)]
+MOVES: list[ClientMessage] = [DoTurn(0, 1), DoSlap(0, 1), DoCall(0, 1), DoCarryOn(0, 1)]
 
 
 def tag(message: Message) -> str:
@@ -89,7 +89,7 @@ def finish(table: Table, winner: str, loser: str) -> None:
 
 def next_game(table: Table) -> None:
     """Lets the break pass, and the deck begin with cards that nobody may slap."""
-    table.luck.lay(chance_of(a_deck()))
+    table.rng.lay(entropy_of(a_deck()))
     table.later(3_000)
     assert table.view().stage is Stage.PLAYING
 
@@ -157,7 +157,7 @@ def test_a_second_device_takes_the_seat_over_and_the_first_is_told_so() -> None:
     first, second = table["Ben"], table.phone("Ben on another phone")
     assert second.join(key=first.key) is None
     assert first.closed is not None
-    assert first.closed.code == Closing.SEAT_TAKEN_OVER
+    assert first.closed.code == CloseCode.SEAT_TAKEN_OVER
     assert second.seat == first.seat
     first.go()
     assert not table.seat("Ben").away, "the old connection is nothing any more"
@@ -199,7 +199,7 @@ def test_joining_twice_changes_nothing() -> None:
     [*HOSTS_ONLY, *MOVES, Point(1, Seat(0)), Shown(1, 1, 0), React("👋"), Rename("X", "🐸"), Sit("X", "🐸"), Quit()],
     ids=tag,
 )
-def test_whoever_has_not_joined_can_do_nothing(message: FromPhone) -> None:
+def test_whoever_has_not_joined_can_do_nothing(message: ClientMessage) -> None:
     table = Table("Ann", "Ben")
     before = table.saved
     stranger = table.phone("Eve")
@@ -221,7 +221,7 @@ def test_another_protocol_is_turned_away() -> None:
     old = table.phone("Old")
     old.join(protocol=999)
     assert old.closed is not None
-    assert old.closed.code == Closing.WRONG_VERSION
+    assert old.closed.code == CloseCode.WRONG_VERSION
     assert names(table) == ["Ann"]
 
 
@@ -334,7 +334,7 @@ def test_whoever_watches_has_no_seat_and_is_counted() -> None:
 
 
 @pytest.mark.parametrize("message", [*HOSTS_ONLY, *MOVES, Rename("X", "🐸")], ids=tag)
-def test_whoever_watches_plays_nothing_and_commands_nothing(message: FromPhone) -> None:
+def test_whoever_watches_plays_nothing_and_commands_nothing(message: ClientMessage) -> None:
     table = Table("Ann", "Ben")
     wes = table.joins("Wes", watch=True)
     assert wes.say(message) == Refused(tag(message), "not_seated")
@@ -370,7 +370,7 @@ def test_a_person_who_watches_on_two_devices_sits_on_one_chair() -> None:
     assert names(table) == ["Ann", "Wes"]
     assert tablet.seat == phone.seat
     assert phone.closed is not None
-    assert phone.closed.code == Closing.SEAT_TAKEN_OVER
+    assert phone.closed.code == CloseCode.SEAT_TAKEN_OVER
 
 
 # --- a lost key --------------------------------------------------------------------------------------------------
@@ -411,7 +411,7 @@ def test_r28_the_wins_of_before_and_since_are_one_score() -> None:
     table.start("5H 6H")
     finish(table, "Ben", "Ann")
     seat = table.seat("Ben").id
-    table.command(Hold(True))
+    table.command(HoldDeal(True))
     again = lost(table, "Ben", watch=False)
     assert again.say(Claim(seat)) is None
     table.command(GiveSeat(seat, True))
@@ -542,7 +542,7 @@ def test_no_emoji_where_they_are_off() -> None:
 
 
 @pytest.mark.parametrize("message", HOSTS_ONLY, ids=tag)
-def test_r26_only_the_host_commands(message: FromPhone) -> None:
+def test_r26_only_the_host_commands(message: ClientMessage) -> None:
     table = Table("Ann", "Ben")
     before = table.saved
     assert table["Ben"].say(message) == Refused(tag(message), "not_host")
@@ -608,19 +608,19 @@ def test_rules_are_changed_between_games_only() -> None:
 
 
 @pytest.mark.parametrize("message", [Pause(True), EndGame()], ids=tag)
-def test_without_a_game_there_is_nothing_to_pause_or_end(message: FromPhone) -> None:
+def test_without_a_game_there_is_nothing_to_pause_or_end(message: ClientMessage) -> None:
     table = Table("Ann", "Ben")
     assert refused(table["Ann"].say(message)) == "not_playing"
 
 
 @pytest.mark.parametrize("message", [*MOVES, Point(1, Seat(0))], ids=tag)
-def test_without_a_game_there_is_nothing_to_move(message: FromPhone) -> None:
+def test_without_a_game_there_is_nothing_to_move(message: ClientMessage) -> None:
     table = Table("Ann", "Ben")
     assert refused(table["Ben"].say(message)) == "not_playing"
 
 
 @pytest.mark.parametrize("message", MOVES, ids=tag)
-def test_a_move_for_another_game_is_stale_and_costs_nothing(message: FromPhone) -> None:
+def test_a_move_for_another_game_is_stale_and_costs_nothing(message: ClientMessage) -> None:
     table = Table("Ann", "Ben")
     table.start()
     assert refused(table["Ben"].say(message)) == "other_game"
@@ -651,7 +651,7 @@ def test_r25_remove_in_the_lobby() -> None:
     table.command(AddComputer(), Remove(table.seat("Ben").id))
     assert names(table) == ["Ann", "Cid", "Ada"]
     assert table["Ben"].closed is not None
-    assert table["Ben"].closed.code == Closing.REMOVED
+    assert table["Ben"].closed.code == CloseCode.REMOVED
     table.command(Remove(table.seat("Ada").id))
     assert names(table) == ["Ann", "Cid"]
     assert refused(table["Ann"].say(Remove(SeatId("x")))) == "no_such_seat"
@@ -696,7 +696,7 @@ def test_r25_quitting_says_goodbye() -> None:
     for phone in (table["Ben"], wes):
         assert phone.say(Quit()) is None
         assert phone.closed is not None
-        assert phone.closed.code == Closing.REMOVED
+        assert phone.closed.code == CloseCode.REMOVED
     assert names(table) == ["Ann"]
     assert [seat.name for seat in table.saved.seats] == ["Ann"]
 
@@ -896,12 +896,12 @@ def test_r2_r28_the_deal_passes_left_though_the_dealer_has_left() -> None:
 def test_r28_the_host_holds_the_next_deal_and_lets_it_go_on() -> None:
     table = Table("Ann", "Ben")
     table.start()
-    table.command(EndGame(), Hold(True))
+    table.command(EndGame(), HoldDeal(True))
     assert table.view().held
     assert table.view().next_deal_us == 0
     table.later(60_000)
     assert table.view().stage is Stage.BREAK
-    table.command(SetRules(Rules(queens=True)), Hold(False))
+    table.command(SetRules(Rules(queens=True)), HoldDeal(False))
     table.later(3_000)
     assert table.view().stage is Stage.PLAYING
     assert not table.view().held
@@ -910,7 +910,7 @@ def test_r28_the_host_holds_the_next_deal_and_lets_it_go_on() -> None:
 def test_r28_the_host_may_hold_during_the_game_and_starts_the_next_by_hand() -> None:
     table = Table("Ann", "Ben")
     table.start()
-    table.command(Hold(True), EndGame())
+    table.command(HoldDeal(True), EndGame())
     table.later(60_000)
     assert table.view().stage is Stage.BREAK
     table.command(Start(), EndGame())
@@ -1205,7 +1205,7 @@ def test_r24_a_phone_that_answers_no_ping_is_gone_though_its_socket_is_open() ->
     table.later(6_000)
     assert seat(table, "Ben").away
     assert table["Ben"].closed is not None
-    assert table["Ben"].closed.code == Closing.TOO_SLOW
+    assert table["Ben"].closed.code == CloseCode.TOO_SLOW
     table["Ben"].answers = True
     table["Ben"].come_back()
     assert not seat(table, "Ben").away
@@ -1227,7 +1227,9 @@ def test_nothing_that_was_due_while_the_store_was_away_has_happened() -> None:
     assert play.shown_us >= table.now_us
     assert table["Ben"].closed is None
     stale = table.room.receive(Said(table["Ben"].conn, slap), since_us + S)
-    assert [e.message.reason for e in stale if isinstance(e, Tell) and isinstance(e.message, Refused)] == [Why.PAUSED]
+    assert [e.message.reason for e in stale if isinstance(e, Tell) and isinstance(e.message, Refused)] == [
+        RejectReason.PAUSED
+    ]
     table.later(600)
     assert table["Ann"].slap(reaction_ms=450) is None
     table.later(1_000)

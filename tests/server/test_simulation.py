@@ -21,14 +21,14 @@ from wire.messages import (
     AddComputer,
     AllSaid,
     Claim,
+    ClientMessage,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
     EndGame,
-    FromPhone,
     GiveSeat,
-    Hold,
+    HoldDeal,
     Lock,
     Pause,
     Point,
@@ -135,7 +135,7 @@ class Company:
             self.check()
         self.games = self.table.room.games
 
-    def say(self, phone: Phone | None, message: FromPhone) -> None:
+    def say(self, phone: Phone | None, message: ClientMessage) -> None:
         if phone is not None:
             phone.say(message)
             phone.joined = phone.joined and phone.closed is None
@@ -192,9 +192,9 @@ class Company:
     def commands(self) -> None:
         rng = self.rng
         seat = rng.choice([chair.id for chair in self.table.room.chairs] or [SeatId("x")])
-        commands: tuple[FromPhone, ...] = (
+        commands: tuple[ClientMessage, ...] = (
             Start(),
-            Hold(rng.random() < 0.3),
+            HoldDeal(rng.random() < 0.3),
             Pause(rng.random() < 0.3),
             EndGame(),
             SetRules(any_rules(rng)),
@@ -209,7 +209,7 @@ class Company:
     def says_anything(self) -> None:
         phone = self.anybody()
         top = 0 if phone is None or phone.view is None else phone.view.turned
-        says: tuple[FromPhone, ...] = (
+        says: tuple[ClientMessage, ...] = (
             React("🎉"),
             Rename("Somebody else", "🐸"),
             Sync(sent_us=1),

@@ -18,7 +18,7 @@ import pytest
 import redis
 import websockets
 
-from server.serve import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealLuck, listen
+from server.serve import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealRandomSource, listen
 from server.store.embedded import EmbeddedStore
 from server.web.lan import invite_origin, lan_address
 from tests.contracts.servers import RedisServer
@@ -236,9 +236,9 @@ def test_it_listens_for_both_kinds_of_address_and_cuts_off_who_does_not_acknowle
 
 
 def test_time_moves_on_and_luck_does_not_repeat() -> None:
-    clock, luck = RealClock(), RealLuck()
+    clock, rng = RealClock(), RealRandomSource()
     before_us = clock.now_us()
-    draws = [luck.draw() for _ in range(100)]
+    draws = [rng.draw() for _ in range(100)]
     assert before_us <= clock.now_us() < before_us + 60_000_000
     assert len(set(draws)) == 100
     assert {len(draw) for draw in draws} == {32}

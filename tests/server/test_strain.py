@@ -3,7 +3,7 @@
 import pytest
 
 from server.table.mail import Woken
-from server.table.strain import EASY, FULL, HARD, LATE_US, LOOKS, MOST_SELDOM, Strain
+from server.table.strain import EASY, FULL, HARD, LATE_US, LOOKS, MOST_BACKOFF, Strain
 from tests.server.world import MS, Table
 from wire.messages import Shown
 
@@ -19,7 +19,7 @@ def seen(busy: float, lag_us: int = 0, looks: int = LOOKS) -> Strain:
 
 def test_a_server_at_ease_may_do_everything() -> None:
     strain = seen(EASY, LATE_US)
-    assert strain.seldom == 1
+    assert strain.ping_backoff == 1
     assert not strain.full
 
 
@@ -27,18 +27,18 @@ def test_one_long_step_is_no_strain() -> None:
     """A collection of garbage, say."""
     strain = seen(0.2)
     strain.saw(1.0, 50 * LATE_US)
-    assert strain.seldom == 1
+    assert strain.ping_backoff == 1
     assert not strain.full
 
 
 def test_the_busier_the_more_seldom_and_then_it_is_full() -> None:
     between = seen((EASY + HARD) / 2)
-    assert between.seldom == pytest.approx((1 + MOST_SELDOM) / 2)
+    assert between.ping_backoff == pytest.approx((1 + MOST_BACKOFF) / 2)
     assert not between.full
-    assert seen(HARD).seldom == pytest.approx(MOST_SELDOM)
+    assert seen(HARD).ping_backoff == pytest.approx(MOST_BACKOFF)
     assert not seen(FULL - 0.01).full
     assert seen(1.0).full
-    assert seen(1.0).seldom == MOST_SELDOM
+    assert seen(1.0).ping_backoff == MOST_BACKOFF
 
 
 def test_a_server_whose_processor_others_take_is_full() -> None:
@@ -49,7 +49,7 @@ def test_it_passes() -> None:
     strain = seen(1.0, 2 * LATE_US)
     for _ in range(LOOKS):
         strain.saw(0.1, 0)
-    assert strain.seldom == 1
+    assert strain.ping_backoff == 1
     assert not strain.full
 
 

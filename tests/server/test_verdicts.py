@@ -11,7 +11,7 @@ from engine.rules import JudgeOf, Rules
 from server.table.journal import AnyEntry, Dealt, Judged, Moved, read_entry, write_entry
 from server.table.verdicts import findings
 from tests.server.world import Table
-from wire.messages import AddComputer, Hand, Point, Verdict
+from wire.messages import AddComputer, Point, RankedSlap, Verdict
 
 
 def contested() -> list[bytes]:
@@ -92,7 +92,7 @@ def with_verdict(change: Callable[[Verdict], Verdict]) -> Callable[[AnyEntry], A
     return judged
 
 
-def quicker(hand: Hand) -> Hand:
+def quicker(hand: RankedSlap) -> RankedSlap:
     return msgspec.structs.replace(hand, accepted_us=hand.accepted_us - 1)
 
 

@@ -20,7 +20,7 @@ class Web:
     store: RedisStore
     redis: "Redis"
     data: Path
-    luck: FakeLuck = field(default_factory=lambda: FakeLuck(1))
+    rng: FakeLuck = field(default_factory=lambda: FakeLuck(1))
     time_us: int = 1_000 * S
 
     def now_us(self) -> int:
@@ -35,7 +35,7 @@ class Web:
         self, url: str = "http://table.example", *, public_url: str = "", address: str = "203.0.113.7"
     ) -> httpx.AsyncClient:
         """A browser with no cookies yet, on our page."""
-        app = build_app(self.store, self, self.luck, Settings(data=self.data, public_url=public_url))
+        app = build_app(self.store, self, self.rng, Settings(data=self.data, public_url=public_url))
         transport = httpx.ASGITransport(app, client=(address, 50_000))
         return httpx.AsyncClient(transport=transport, base_url=url, headers={"origin": url})
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from engine.cards import Card, Chance, full_deck
+from engine.cards import Card, Entropy, full_deck
 from engine.game import (
     AnyEvent,
     BattleWon,
@@ -35,20 +35,20 @@ from engine.game import (
     WrongSlap,
 )
 from engine.rules import Rules
-from server.hosting.host import taken_up
+from server.hosting.host import resumed_game
 from server.table.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
 from server.table.records import Change, Result, TableRecord
 from server.table.room import Room
 from server.table.strain import AT_EASE, Strain
-from wire.codec import read_from_server, write
+from wire.codec import read_server_message, write
 from wire.messages import (
     AllSaid,
     AnyHand,
+    ClientMessage,
     DoCall,
     DoCarryOn,
     DoSlap,
     DoTurn,
-    FromPhone,
     Join,
     Message,
     Question,
@@ -81,15 +81,15 @@ class FakeLuck:
     def __init__(self, seed: int) -> None:
         self.even: float | None = None
         self._random = random.Random(seed)
-        self._laid: deque[Chance] = deque()
+        self._laid: deque[Entropy] = deque()
 
-    def draw(self) -> Chance:
+    def draw(self) -> Entropy:
         if self._laid:
             return self._laid.popleft()
         drawn = self._random.randbytes(32)
-        return Chance(drawn if self.even is None else int(self.even * 2**48).to_bytes(6) + drawn[6:])
+        return Entropy(drawn if self.even is None else int(self.even * 2**48).to_bytes(6) + drawn[6:])
 
-    def lay(self, *chances: Chance) -> None:
+    def lay(self, *chances: Entropy) -> None:
         """These are drawn next."""
         self._laid.extend(chances)
 
@@ -101,16 +101,16 @@ def a_deck(first: str = "", last: str = "") -> tuple[Card, ...]:
     return (*begins, *sorted(others, key=lambda card: card[0] in "JQ"), *ends)
 
 
-def chance_of(deck: Iterable[Card]) -> Chance:
+def entropy_of(deck: Iterable[Card]) -> Entropy:
     """The chance from which `shuffled(full_deck(), chance)` makes this deck."""
     wanted, order = list(deck), list(full_deck())
-    luck, weight = 0, 1
+    rng, weight = 0, 1
     for last in range(len(order) - 1, 0, -1):
         pick = order.index(wanted[last])
         order[last], order[pick] = order[pick], order[last]
-        luck += weight * pick
+        rng += weight * pick
         weight *= last + 1
-    return Chance(luck.to_bytes(32))
+    return Entropy(rng.to_bytes(32))
 
 
 # --- phones ------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Phone:
     answers: bool = True
     ponged_us: int = 0
 
-    def say(self, message: FromPhone) -> Refused | None:
+    def say(self, message: ClientMessage) -> Refused | None:
         """Says it now; the refusal, where it was refused."""
         before = len(self.heard)
         self.table.happens(Said(self.conn, message))
@@ -188,7 +188,7 @@ class Phone:
     def hear(self, message: Message) -> None:
         """Takes a message, and holds the room to what every phone relies on."""
         assert self.closed is None, f"{self.name} was told {message} after the end"
-        assert read_from_server(write(message)) == message
+        assert read_server_message(write(message)) == message
         self.heard.append(message)
         self.heard_at_us.append(self.table.now_us)
         match message:
@@ -243,11 +243,11 @@ class Table:
         rtt_ms: Mapping[str, int] | None = None,
         strain: Strain = AT_EASE,
     ) -> None:
-        self.luck = FakeLuck(seed)
+        self.rng = FakeLuck(seed)
         self.now_us = 1_000 * S
         self.zero_us = self.now_us
         self.saved = record or TableRecord(CODE, rules or Rules())
-        self.room = Room(self.saved, self.luck, max_spectators, strain=strain)
+        self.room = Room(self.saved, self.rng, max_spectators, strain=strain)
         self.pings = 0
         self.journal: list[bytes] = []
         self.results: list[Result] = []
@@ -327,7 +327,7 @@ class Table:
 
     def crash(self) -> None:
         """The server is killed and started again: all that is left is what was kept, and every phone has lost it."""
-        self.room = Room(self.saved, self.luck, replayed=taken_up(CODE, self.journal), at_us=self.now_us)
+        self.room = Room(self.saved, self.rng, replayed=resumed_game(CODE, self.journal), at_us=self.now_us)
         self._answers.clear()
         self._seen = None
         self._n = 0
@@ -336,10 +336,10 @@ class Table:
 
     def start(self, first: str = "", last: str = "") -> None:
         """The host starts a game with a deck that has these cards at its ends."""
-        self.luck.lay(chance_of(a_deck(first, last)))
+        self.rng.lay(entropy_of(a_deck(first, last)))
         self.command(Start())
 
-    def command(self, *messages: FromPhone) -> None:
+    def command(self, *messages: ClientMessage) -> None:
         """The host says this, and it is done."""
         for message in messages:
             assert self[self.host().name].say(message) is None

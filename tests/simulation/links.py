@@ -25,18 +25,18 @@ class Network:
 class Blocks:
     """Stretches of time in which something stands still, drawn as they come."""
 
-    def __init__(self, luck: random.Random, share: float, shortest_ms: float, longest_ms: float) -> None:
-        self._luck = luck
+    def __init__(self, rng: random.Random, share: float, shortest_ms: float, longest_ms: float) -> None:
+        self._rng = rng
         self._shortest_us, self._longest_us = shortest_ms * 1000, longest_ms * 1000
         self._gap_us = (self._shortest_us + self._longest_us) / 2 * (1 - share) / share if share else 0.0
-        self._from_us = luck.expovariate(1 / self._gap_us) if share else float("inf")
-        self._to_us = self._from_us + luck.uniform(self._shortest_us, self._longest_us) if share else float("inf")
+        self._from_us = rng.expovariate(1 / self._gap_us) if share else float("inf")
+        self._to_us = self._from_us + rng.uniform(self._shortest_us, self._longest_us) if share else float("inf")
 
     def out_of(self, at_us: float) -> float:
         """`at_us`, or the end of the block it falls in. Asked in order of time."""
         while at_us >= self._to_us:
-            self._from_us = self._to_us + self._luck.expovariate(1 / self._gap_us)
-            self._to_us = self._from_us + self._luck.uniform(self._shortest_us, self._longest_us)
+            self._from_us = self._to_us + self._rng.expovariate(1 / self._gap_us)
+            self._to_us = self._from_us + self._rng.uniform(self._shortest_us, self._longest_us)
         return self._to_us if at_us >= self._from_us else at_us
 
 
@@ -47,25 +47,25 @@ class Way:
     base_us: float
     jitter_us: float
     stalls: Blocks
-    luck: random.Random
+    rng: random.Random
     last_us: float = field(default=0.0)
 
     def arrival_us(self, sent_us: float) -> int:
         """When what is sent at `sent_us` arrives; nothing overtakes what was sent before."""
-        jitter_us = self.luck.expovariate(1 / self.jitter_us) if self.jitter_us else 0.0
+        jitter_us = self.rng.expovariate(1 / self.jitter_us) if self.jitter_us else 0.0
         self.last_us = max(self.last_us, self.stalls.out_of(sent_us + self.base_us + jitter_us))
         return round(self.last_us)
 
 
-def ways(network: Network, luck: random.Random) -> tuple[Way, Way]:
+def ways(network: Network, rng: random.Random) -> tuple[Way, Way]:
     """The way down and the way up."""
     shares = (network.down_share, 1 - network.down_share)
     down, up = (
         Way(
             network.rtt_ms * 1000 * share,
             network.jitter_ms * 500,
-            Blocks(random.Random(luck.random()), network.stalled, 1.0, network.stall_ms),
-            random.Random(luck.random()),
+            Blocks(random.Random(rng.random()), network.stalled, 1.0, network.stall_ms),
+            random.Random(rng.random()),
         )
         for share in shares
     )

@@ -12,7 +12,7 @@ from clients.sdk.session import Session
 from engine.game import CardTurned, PileWon
 from engine.rules import Rules
 from tests.simulation.links import Blocks, Network, ways
-from wire.codec import read_from_phone, write
+from wire.codec import read_client_message, write
 from wire.messages import AllSaid, DoSlap, Join, Message, Shown, Stage, Sync, Update
 
 FRAME_US = 1_000_000 / 60
@@ -68,7 +68,7 @@ class Phone:
 
     name: str
     network: Network
-    luck: random.Random
+    rng: random.Random
     at: Callable[[float, Callable[[], None]], None]
     now: Callable[[], int]
     deliver: Callable[["Phone", bytes], None]
@@ -81,12 +81,12 @@ class Phone:
     shown: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.session = Session(Join(self.name, "🙂"), self.luck.random)
-        self.down, self.up = ways(self.network, self.luck)
-        self.blocks = Blocks(random.Random(self.luck.random()), self.jank, 20, 80)
-        self.offset_us = self.luck.randrange(10**6, 10**10)
-        self.drift = self.luck.uniform(-50e-6, 50e-6)
-        self.phase_us = self.luck.uniform(0, FRAME_US)
+        self.session = Session(Join(self.name, "🙂"), self.rng.random)
+        self.down, self.up = ways(self.network, self.rng)
+        self.blocks = Blocks(random.Random(self.rng.random()), self.jank, 20, 80)
+        self.offset_us = self.rng.randrange(10**6, 10**10)
+        self.drift = self.rng.uniform(-50e-6, 50e-6)
+        self.phase_us = self.rng.uniform(0, FRAME_US)
         self._alarm_us: float | None = None
         self._game = 0
 
@@ -144,11 +144,11 @@ class Phone:
     def _run(self) -> None:
         now_us = self.now()
         self.session.wake(self.own_us(now_us))
-        for happening in self.session.take_happenings():
-            if isinstance(happening, Update):
-                self._look(happening)
+        for event in self.session.take_happenings():
+            if isinstance(event, Update):
+                self._look(event)
         for frame in self.session.take_frames():
-            message = read_from_phone(frame)
+            message = read_client_message(frame)
             if self.liar.sync_delay_ms and isinstance(message, Sync):
                 self.at(now_us + self.liar.sync_delay_ms * 1000, lambda f=frame: self._send_up(f))  # type: ignore[misc]
             elif isinstance(message, AllSaid):
@@ -207,7 +207,7 @@ class Phone:
         view, place = self.session.view, self.session.place
         if view is not None and place in view.turners:
             turned = view.turned
-            self.at(from_us + self.luck.uniform(150_000, 350_000), lambda: self._turn(turned))
+            self.at(from_us + self.rng.uniform(150_000, 350_000), lambda: self._turn(turned))
 
     def _turn(self, turned: int) -> None:
         view = self.session.view
@@ -216,7 +216,7 @@ class Phone:
             self._flush()
 
     def _react(self, card: tuple[int, int], painted_us: int, revealed_us: int) -> None:
-        ms = max(self.human.quickest_ms, self.luck.gauss(self.human.mean_ms, self.human.spread_ms))
+        ms = max(self.human.quickest_ms, self.rng.gauss(self.human.mean_ms, self.human.spread_ms))
         self.truths[card] = truth = Truth(
             painted_us, round(ms * 1000), self.up.base_us + self.up.jitter_us, revealed_us
         )
@@ -230,7 +230,7 @@ class Phone:
         truth.hand_us = hand_us
         truth.reaction_us = hand_us - truth.painted_us
         truth.stamp_us = session.clock.room_us(self.own_us(hand_us))
-        dispatched_us = self.blocks.out_of(hand_us + self.luck.uniform(500, 2_000))
+        dispatched_us = self.blocks.out_of(hand_us + self.rng.uniform(500, 2_000))
         self.at(dispatched_us, lambda: self._slap(card, truth))
 
     def _slap(self, card: tuple[int, int], truth: Truth) -> None:

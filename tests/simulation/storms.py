@@ -16,7 +16,7 @@ import msgspec
 
 from clients.sdk import NotNow, ServerGone
 from clients.sdk.session import GONE, Resumed, Session
-from engine.cards import Chance, read_deck
+from engine.cards import Entropy, read_deck
 from engine.game import CardTurned, Game, Step, Wait
 from engine.rules import Rules
 from engine.table import deal
@@ -29,7 +29,7 @@ from server.table.records import Change, Opened, TableRecord
 from tests.server.test_host import SkippingLoop
 from tests.server.world import FakeLuck, S
 from tests.simulation.phones import is_slap_card
-from wire.codec import read_from_phone, read_from_server
+from wire.codec import read_client_message, read_server_message
 from wire.frames import payload_of
 from wire.messages import AddComputer, Join, Message, Pause, React, Rename, SetRules, Stage, Start, Update
 
@@ -82,7 +82,7 @@ class Ground:
                 self._game = deal(dealt.rules, read_deck(dealt.deck), len(dealt.seats), dealt.dealer, people)
             case Moved() as moved:
                 assert self._game is not None
-                step = self._game.step(moved.move, Chance(moved.chance))
+                step = self._game.step(moved.move, Entropy(moved.entropy))
                 assert isinstance(step, Step), f"a move was kept that the game refuses: {step}"
                 self._game = step.game
                 for event in step.events:
@@ -100,9 +100,9 @@ class Way:
         self._writer = writer
 
     async def _passes(self) -> None:
-        luck, rough = self._storm.luck, self._storm.rough
-        await asyncio.sleep(luck.expovariate(1 / 0.002) if not rough or luck.random() < 0.97 else luck.uniform(0.1, 2))
-        if rough and luck.random() < self._storm.breaks:
+        rng, rough = self._storm.rng, self._storm.rough
+        await asyncio.sleep(rng.expovariate(1 / 0.002) if not rough or rng.random() < 0.97 else rng.uniform(0.1, 2))
+        if rough and rng.random() < self._storm.breaks:
             raise StoreDown("the way is broken")
 
     async def create_table(self, record: TableRecord) -> bool:
@@ -172,7 +172,7 @@ class Line:
 
     def _later(self, at_s: float, call: Callable[[], None]) -> float:
         storm = self._storm
-        at_s = max(at_s, self.held_s, storm.loop.time() + storm.luck.expovariate(1 / self._person.way_s))
+        at_s = max(at_s, self.held_s, storm.loop.time() + storm.rng.expovariate(1 / self._person.way_s))
         storm.loop.call_at(at_s, lambda: call() if self.up else None)
         return at_s + 1e-6
 
@@ -180,10 +180,10 @@ class Line:
         """The person's phone sends a frame."""
 
         def arrives() -> None:
-            self._mailbox.hear(self.conn, read_from_phone(frame), self._clock.now_us())
+            self._mailbox.hear(self.conn, read_client_message(frame), self._clock.now_us())
 
         self._up_s = self._later(self._up_s, arrives)
-        if self._storm.rough and self._storm.luck.random() < 0.02:
+        if self._storm.rough and self._storm.rng.random() < 0.02:
             self._up_s = self._later(self._up_s, arrives)
 
     # What a mailbox asks of a phone.
@@ -193,7 +193,7 @@ class Line:
         self._storm.look(frame, self._mailbox)
         payload = payload_of(frame)
         self._down_s = self._later(self._down_s, lambda: self._person.hear(payload))
-        if self._storm.rough and self._storm.luck.random() < 0.01:
+        if self._storm.rough and self._storm.rng.random() < 0.01:
             self._down_s = self._later(self._down_s, lambda: self._person.hear(payload))
         return True
 
@@ -214,7 +214,7 @@ class Line:
         """It breaks: the phone hears of it, and the server soon, or only by the pings that nobody answers."""
         self._end(GONE, "cut")
         if not silently:
-            self._storm.loop.call_later(self._storm.luck.uniform(0, 1), self._mailbox.disconnect, self.conn)
+            self._storm.loop.call_later(self._storm.rng.uniform(0, 1), self._mailbox.disconnect, self.conn)
 
     def _end(self, code: int, reason: str) -> None:
         if self.up:
@@ -244,7 +244,7 @@ class Person:
     def begin(self) -> None:
         """Opens the page, which has a key of its own (as `POST /api/me` gives)."""
         join = Join(f"P{self.nth}", "🦊", f"the-key-of-the-person-{self.nth}", watch=self.nth == WATCHER)
-        self.session = Session(join, self.storm.luck.random, 10**12)
+        self.session = Session(join, self.storm.rng.random, 10**12)
 
     def now_us(self) -> int:
         """What the phone's clock reads."""
@@ -260,7 +260,7 @@ class Person:
                 self.line.cut(silently=False)
             self._run()
             self._act()
-            await asyncio.sleep(self.storm.luck.uniform(0.5, 1) * LOOKS_AGAIN_S if self.line else 0.1)
+            await asyncio.sleep(self.storm.rng.uniform(0.5, 1) * LOOKS_AGAIN_S if self.line else 0.1)
 
     async def _dial(self) -> None:
         clock, host = self.storm.clock, self.storm.host
@@ -288,10 +288,10 @@ class Person:
 
     def _run(self) -> None:
         self.session.wake(self.now_us())
-        for happening in self.session.take_happenings():
-            if isinstance(happening, Resumed):
+        for event in self.session.take_happenings():
+            if isinstance(event, Resumed):
                 self.acted = None
-            if isinstance(happening, Update):
+            if isinstance(event, Update):
                 self.session.painted(self.now_us())
                 self._act()
         if self.session.error is not None:
@@ -312,7 +312,7 @@ class Person:
                 self.line.say(frame)
 
     def _act(self) -> None:
-        session, luck = self.session, self.storm.luck
+        session, rng = self.session, self.storm.rng
         table, view = session.table, session.view
         if table is None or not session.online:
             return
@@ -327,11 +327,11 @@ class Person:
         if top is not None and is_slap_card(table.rules, [card.face for card in view.landed]):
             if self.acted != (table.game, top.nth):
                 self.acted = (table.game, top.nth)
-                self.storm.loop.call_later(luck.uniform(0.12, 0.3), self._does, session.slap)
+                self.storm.loop.call_later(rng.uniform(0.12, 0.3), self._does, session.slap)
         elif session.my_turn:
-            self.storm.loop.call_later(luck.uniform(0.02, 0.1), self._does, session.turn)
-        if self.storm.rough and luck.random() < 0.02:
-            self.say(luck.choice((React("🎉"), Rename(f"P{self.nth}{luck.choice('abc')}", "🐸"), Start())))
+            self.storm.loop.call_later(rng.uniform(0.02, 0.1), self._does, session.turn)
+        if self.storm.rough and rng.random() < 0.02:
+            self.say(rng.choice((React("🎉"), Rename(f"P{self.nth}{rng.choice('abc')}", "🐸"), Start())))
 
     def _does(self, act: Callable[[int], None]) -> None:
         if act != self.session.turn or self.session.my_turn:
@@ -346,10 +346,10 @@ class Person:
             if not self.rules_set:
                 self.rules_set = True
                 self.say(SetRules(self.storm.rules))
-                if self.storm.luck.random() < 0.5:
+                if self.storm.rng.random() < 0.5:
                     self.say(AddComputer(reaction_ms=400))
             self.say(Start())
-        elif paused or self.storm.luck.random() < 0.01:
+        elif paused or self.storm.rng.random() < 0.01:
             self.say(Pause(not paused))
 
     def say(self, message: Message) -> None:
@@ -363,15 +363,15 @@ class Storm:
 
     def __init__(self, loop: SkippingLoop, seed: int) -> None:
         self.loop = loop
-        self.luck = random.Random(seed)
+        self.rng = random.Random(seed)
         self.rough = True
         self.rules = Rules(
             queens=True,
-            doubles=self.luck.random() < 0.5,
+            doubles=self.rng.random() < 0.5,
             min_show_ms=300,
-            card_limit=self.luck.randint(12, 60),
+            card_limit=self.rng.randint(12, 60),
         )
-        self.breaks = self.luck.choice((0, 0.03, 0.2))
+        self.breaks = self.rng.choice((0, 0.03, 0.2))
         self.ground = Ground()
         self.told = 0
         self.faults: Counter[str] = Counter()
@@ -382,16 +382,16 @@ class Storm:
         self.hosts: list[Host] = []
         self.serve()
         self.people = [
-            Person(self, nth, self.luck.choice((0.001, 0.01, 0.05, 0.15)), self.luck.randrange(10**12))
-            for nth in range(self.luck.randint(2, 4))
+            Person(self, nth, self.rng.choice((0.001, 0.01, 0.05, 0.15)), self.rng.randrange(10**12))
+            for nth in range(self.rng.randint(2, 4))
         ]
 
     def serve(self) -> None:
         """Another server is there, and people are led to it."""
         self._servers += 1
-        self.clock = ServerClock(self.loop, self.luck.randrange(10**10))
+        self.clock = ServerClock(self.loop, self.rng.randrange(10**10))
         way = Way(self, self.ground, self._servers)
-        self.host = Host(way, self.clock, FakeLuck(self.luck.randrange(2**32)), 10, 10)
+        self.host = Host(way, self.clock, FakeLuck(self.rng.randrange(2**32)), 10, 10)
         self.hosts.append(self.host)
 
     def new_conn(self) -> ConnId:
@@ -404,7 +404,7 @@ class Storm:
         if frame is self._seen:
             return
         self._seen = frame
-        message = read_from_server(payload_of(frame))
+        message = read_server_message(payload_of(frame))
         if not isinstance(message, Update):
             return
         if message.table is not None:
@@ -421,10 +421,10 @@ class Storm:
 
     async def rage(self) -> None:
         """One fault after the other."""
-        over_s = self.loop.time() + self.luck.uniform(*STORM_S)
+        over_s = self.loop.time() + self.rng.uniform(*STORM_S)
         while self.loop.time() < over_s:
-            await asyncio.sleep(self.luck.expovariate(1 / 1.5))
-            fault = self.luck.choices(
+            await asyncio.sleep(self.rng.expovariate(1 / 1.5))
+            fault = self.rng.choices(
                 (self.cut, self.stall, self.crash, self.overtaken, self.clock_leaps), (10, 6, 2, 2, 1)
             )[0]
             self.faults[fault.__name__] += 1
@@ -438,12 +438,12 @@ class Storm:
     def cut(self) -> None:
         """A line breaks."""
         if lines := self.lines():
-            self.luck.choice(lines).cut(silently=self.luck.random() < 0.3)
+            self.rng.choice(lines).cut(silently=self.rng.random() < 0.3)
 
     def stall(self) -> None:
         """A line stands still."""
         if lines := self.lines():
-            self.luck.choice(lines).held_s = self.loop.time() + self.luck.choice((0.2, 1.0, 4.0, 9.0))
+            self.rng.choice(lines).held_s = self.loop.time() + self.rng.choice((0.2, 1.0, 4.0, 9.0))
 
     def crash(self) -> None:
         """kill -9: whatever the server was doing, and another is started."""
@@ -458,20 +458,20 @@ class Storm:
         alone = self.host
         self.serve()
         lines = self.lines()
-        for line in self.luck.sample(lines, self.luck.randint(min(1, len(lines)), len(lines))):
+        for line in self.rng.sample(lines, self.rng.randint(min(1, len(lines)), len(lines))):
             line.cut(silently=True)
 
         def ends() -> None:
             self._tasks.append(self.loop.create_task(alone.close()))
 
-        self.loop.call_later(self.luck.uniform(1, 20), ends)
+        self.loop.call_later(self.rng.uniform(1, 20), ends)
 
     def clock_leaps(self) -> None:
         """The server's clock is an hour ahead, or somebody's phone's is."""
-        if self.luck.random() < 0.5:
+        if self.rng.random() < 0.5:
             self.clock.ahead_us += HOUR_US
         else:
-            self.luck.choice(self.people).ahead_us += HOUR_US
+            self.rng.choice(self.people).ahead_us += HOUR_US
 
     # --- from the first to the last ---
 

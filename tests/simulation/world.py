@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from engine.cards import Chance
+from engine.cards import Entropy
 from engine.rules import Rules
 from server.judge.path import Path
 from server.table import journal
@@ -16,7 +16,7 @@ from server.table.records import TableRecord
 from server.table.room import Room
 from tests.simulation.links import Network
 from tests.simulation.phones import HONEST, Human, Liar, Phone, Truth
-from wire.codec import read_from_phone, write
+from wire.codec import read_client_message, write
 from wire.messages import EndGame, SetRules, Stage, Start, Update, Verdict
 
 CARDS_A_GAME = 24
@@ -26,12 +26,12 @@ CARDS_A_GAME = 24
 class SeededLuck:
     """Chance that can be had again."""
 
-    def __init__(self, luck: random.Random) -> None:
-        self._luck = luck
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
 
-    def draw(self) -> Chance:
+    def draw(self) -> Entropy:
         """32 bytes."""
-        return Chance(self._luck.randbytes(32))
+        return Entropy(self._rng.randbytes(32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class World:
     """What the journal has of each verdict."""
 
     def __post_init__(self) -> None:
-        self._luck = random.Random(self.seed)
+        self._rng = random.Random(self.seed)
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self._alarm_us: int | None = None
-        self.room = Room(TableRecord("SLAPPY", Rules()), SeededLuck(random.Random(self._luck.random())))
+        self.room = Room(TableRecord("SLAPPY", Rules()), SeededLuck(random.Random(self._rng.random())))
         self._outboxes: list[deque[tuple[int, int, bytes]]] = []
         self._inbox: deque[tuple[Input, int]] = deque()
         self._keeping = False
@@ -83,7 +83,7 @@ class World:
             Phone(
                 f"Phone {number}",
                 player.network,
-                random.Random(self._luck.random()),
+                random.Random(self._rng.random()),
                 self.at,
                 lambda: self.now_us,
                 lambda phone, frame: self._arrived(phone, frame),
@@ -129,7 +129,7 @@ class World:
                 self._receive(Said(host, EndGame()))
 
     def _arrived(self, phone: Phone, frame: bytes) -> None:
-        self._receive(Said(ConnId(self.phones.index(phone)), read_from_phone(frame)))
+        self._receive(Said(ConnId(self.phones.index(phone)), read_client_message(frame)))
 
     def _ponged(self, phone: Phone, sent_us: object) -> None:
         assert isinstance(sent_us, int)
@@ -164,9 +164,9 @@ class World:
                 case Keep(change):
                     entries = [read_entry(kept) for kept in change.entries]
                     self.kept += [entry for entry in entries if isinstance(entry, journal.Judged)]
-                    if self.slow_store and self._luck.random() < self.slow_store:
+                    if self.slow_store and self._rng.random() < self.slow_store:
                         self._keeping = True
-                        self.at(self.now_us + self._luck.uniform(20_000, 120_000), lambda: self._kept(effects))
+                        self.at(self.now_us + self._rng.uniform(20_000, 120_000), lambda: self._kept(effects))
                         return
                 case HangUp():
                     pass

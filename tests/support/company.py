@@ -9,8 +9,8 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from clients.sdk import Player, connect, create_table
-from wire.codec import read_from_server, write
-from wire.messages import FromServer, Join, Message, Refused, Sync
+from wire.codec import read_server_message, write
+from wire.messages import Join, Message, Refused, ServerMessage, Sync
 
 
 @asynccontextmanager
@@ -58,10 +58,10 @@ class Raw:
         for frame in frames:
             await self.socket.send(write(frame) if isinstance(frame, Message) else frame)
 
-    async def hear(self) -> FromServer:
+    async def hear(self) -> ServerMessage:
         frame = await self.socket.recv()
         assert isinstance(frame, bytes)
-        return read_from_server(frame)
+        return read_server_message(frame)
 
     async def hear_out(self) -> tuple[int | None, str | None]:
         """The close code and reason, after whatever else comes before them."""

@@ -22,7 +22,7 @@ class Lines:
 
     def __init__(self, url: str, seed: int, loop: asyncio.AbstractEventLoop) -> None:
         self._to = urlsplit(url)
-        self._luck = random.Random(seed)
+        self._rng = random.Random(seed)
         self._loop = loop
         self._near_ends: list[asyncio.Server] = []
         self._open: set[asyncio.StreamWriter] = set()
@@ -31,13 +31,13 @@ class Lines:
         """A new line, by the address of its near end. For any thread but the lines' own."""
         return asyncio.run_coroutine_threadsafe(self._lay(network), self._loop).result()
 
-    def take_up(self) -> None:
+    def resume(self) -> None:
         """Takes all of them away, and whatever is on its way."""
-        asyncio.run_coroutine_threadsafe(self._take_up(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._resume(), self._loop).result()
 
     async def _lay(self, network: Network) -> str:
         async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            down, up = ways(network, random.Random(self._luck.random()))
+            down, up = ways(network, random.Random(self._rng.random()))
             with suppress(OSError):
                 there, back = await asyncio.open_connection(self._to.hostname, self._to.port)
                 ends = {writer, back}
@@ -50,7 +50,7 @@ class Lines:
         self._near_ends.append(await asyncio.start_server(carry, "127.0.0.1", 0))
         return f"http://127.0.0.1:{self._near_ends[-1].sockets[0].getsockname()[1]}"
 
-    async def _take_up(self) -> None:
+    async def _resume(self) -> None:
         for end in self._near_ends:
             end.close()
         for writer in self._open:
@@ -98,7 +98,7 @@ def lagging_lines(url: str, seed: int = 1) -> Iterator[Lines]:
     try:
         yield lines
     finally:
-        lines.take_up()
+        lines.resume()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

@@ -8,7 +8,7 @@ import signal
 
 from server.base.settings import read_settings
 from server.serve import RealClock, serve
-from tests.support.luck import StackedLuck, jacks_last
+from tests.support.rng import StackedLuck, jacks_last
 
 MINUTE_US = 60_000_000
 

@@ -33,7 +33,7 @@ from wire.messages import (
     MAX_FRAME_BYTES,
     MAX_SEATS,
     AddComputer,
-    Closing,
+    CloseCode,
     DoCall,
     DoCarryOn,
     DoSlap,
@@ -44,6 +44,7 @@ from wire.messages import (
     Pause,
     Point,
     Refused,
+    RejectReason,
     Remove,
     Rename,
     SeatId,
@@ -53,7 +54,6 @@ from wire.messages import (
     Sync,
     Synced,
     Welcome,
-    Why,
 )
 
 
@@ -104,11 +104,11 @@ async def test_a_full_table(server: Served) -> None:
             ann.say(AddComputer())
         await ann.until(lambda p: len(p.table.seats) == MAX_SEATS)
         async with undisturbed(ann):
-            assert (await refusal(ann, AddComputer())).reason == Why.TABLE_FULL
+            assert (await refusal(ann, AddComputer())).reason == RejectReason.TABLE_FULL
             with pytest.raises(JoinRefused) as refused:
                 async with connect(server.url, ann.table.code, name="Eve"):
                     pytest.fail("there is no seat left")
-            assert refused.value.reason == Why.TABLE_FULL
+            assert refused.value.reason == RejectReason.TABLE_FULL
         async with connect(server.url, ann.table.code, name="Wim", watch=True) as wim:
             assert wim.seat is None
 
@@ -122,7 +122,7 @@ async def test_a_locked_table(server: Served, watch: bool) -> None:
             with pytest.raises(JoinRefused) as refused:
                 async with connect(server.url, ann.table.code, name="Eve", watch=watch):
                     pytest.fail("the table is locked")
-            assert refused.value.reason == Why.TABLE_LOCKED
+            assert refused.value.reason == RejectReason.TABLE_LOCKED
         await ben.close()
         async with connect(server.url, ann.table.code, name="Ben", key=ben.key) as again:
             assert again.seat == ben.seat
@@ -137,8 +137,8 @@ async def test_a_name_that_cannot_stand(server: Served, name: str) -> None:
         with pytest.raises(JoinRefused) as refused:
             async with connect(server.url, ann.table.code, name=name):
                 pytest.fail("the name stands")
-        assert refused.value.reason == Why.BAD_NAME
-        assert (await refusal(ann, Rename(name=name, face="🙂"))).reason == Why.BAD_NAME
+        assert refused.value.reason == RejectReason.BAD_NAME
+        assert (await refusal(ann, Rename(name=name, face="🙂"))).reason == RejectReason.BAD_NAME
 
 
 @pytest.mark.parametrize("name", ["", "x" * 81, "x" * 5_000])
@@ -147,7 +147,7 @@ async def test_a_name_that_is_no_name_on_the_wire(server: Served, name: str) -> 
         async with raw(server.url, ann.table.code) as eve:
             await eve.say(Join(name=name, face="🙂"))
             code, _ = await eve.hear_out()
-            assert code in (Closing.MALFORMED, TOO_BIG)
+            assert code in (CloseCode.MALFORMED, TOO_BIG)
 
 
 async def test_another_version(server: Served) -> None:
@@ -155,8 +155,8 @@ async def test_another_version(server: Served) -> None:
     async with company(server.url, "Ann") as (ann,), undisturbed(ann):
         async with raw(server.url, ann.table.code) as eve:
             await eve.say(Join(name="Eve", face="🙂", protocol=99))
-            assert (await eve.hear_out())[0] == Closing.WRONG_VERSION
-    assert WrongVersion.code == Closing.WRONG_VERSION
+            assert (await eve.hear_out())[0] == CloseCode.WRONG_VERSION
+    assert WrongVersion.code == CloseCode.WRONG_VERSION
 
 
 async def test_a_refused_join_may_be_tried_again_on_the_same_socket(server: Served) -> None:
@@ -175,7 +175,7 @@ async def test_nothing_is_done_before_a_join(server: Served, message: Message) -
     """P5."""
     async with company(server.url, "Ann") as (ann,), undisturbed(ann), raw(server.url, ann.table.code) as eve:
         await eve.say(message)
-        assert await eve.hear() == Refused(of=_tag(message), reason=Why.JOIN_FIRST)
+        assert await eve.hear() == Refused(of=_tag(message), reason=RejectReason.JOIN_FIRST)
         await eve.say(Sync(sent_us=5))
         answer = await eve.hear()
         assert isinstance(answer, Synced)
@@ -184,7 +184,7 @@ async def test_nothing_is_done_before_a_join(server: Served, message: Message) -
 
 async def test_a_second_join(server: Served) -> None:
     async with company(server.url, "Ann", "Ben") as (ann, ben), undisturbed(ann):
-        assert (await refusal(ben, Join(name="Eve", face="🙂"))).reason == Why.ALREADY_JOINED
+        assert (await refusal(ben, Join(name="Eve", face="🙂"))).reason == RejectReason.ALREADY_JOINED
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "https://127.0.0.1", "null"])
@@ -192,8 +192,8 @@ async def test_a_page_of_another_origin(server: Served, origin: str) -> None:
     """P12."""
     async with company(server.url, "Ann") as (ann,), undisturbed(ann):
         async with raw(server.url, ann.table.code, origin=origin) as eve:
-            assert (await eve.hear_out())[0] == Closing.FOREIGN_ORIGIN
-    assert ForeignOrigin.code == Closing.FOREIGN_ORIGIN
+            assert (await eve.hear_out())[0] == CloseCode.FOREIGN_ORIGIN
+    assert ForeignOrigin.code == CloseCode.FOREIGN_ORIGIN
 
 
 async def test_the_own_page_is_let_in(server: Served) -> None:
@@ -262,7 +262,7 @@ async def test_a_frame_that_is_no_message(server: Served, frame: bytes | str, jo
             before = ann.table
             await eve.say(frame)
             code, reason = await eve.hear_out()
-        assert code == Closing.MALFORMED
+        assert code == CloseCode.MALFORMED
         assert reason
         if joined:
             await ann.until(lambda p: p.table.seats[1].away)
@@ -313,24 +313,24 @@ def named(value: object) -> str:
         (Player.turn, Reason.NOT_YOUR_TURN),
         (DoTurn(game=1, nth=1), Reason.NOT_YOUR_TURN),
         (DoTurn(game=1, nth=2), Reason.OTHER_TURN),
-        (DoTurn(game=0, nth=1), Why.OTHER_GAME),
-        (DoTurn(game=7, nth=1), Why.OTHER_GAME),
+        (DoTurn(game=0, nth=1), RejectReason.OTHER_GAME),
+        (DoTurn(game=7, nth=1), RejectReason.OTHER_GAME),
         (Player.slap, Reason.NOTHING_TO_SLAP),
         (DoSlap(game=1, nth=0), Reason.NOTHING_TO_SLAP),
         (DoSlap(game=1, nth=1), Reason.NO_SUCH_CARD),
         (DoSlap(game=1, nth=2**31), Reason.NO_SUCH_CARD),
-        (DoSlap(game=2, nth=0), Why.OTHER_GAME),
+        (DoSlap(game=2, nth=0), RejectReason.OTHER_GAME),
         (DoCall(game=1, nth=1), Reason.NOTHING_TO_SLAP),
         (DoCarryOn(game=1, nth=1), Reason.NOTHING_TO_ANSWER),
-        (Point(question=1, seat=Seat(0)), Why.NO_QUESTION),
-        (Start(), Why.ALREADY_PLAYING),
-        (SetRules(Rules()), Why.ALREADY_PLAYING),
-        (Remove(SeatId("nobody")), Why.NO_SUCH_SEAT),
+        (Point(question=1, seat=Seat(0)), RejectReason.NO_QUESTION),
+        (Start(), RejectReason.ALREADY_PLAYING),
+        (SetRules(Rules()), RejectReason.ALREADY_PLAYING),
+        (Remove(SeatId("nobody")), RejectReason.NO_SUCH_SEAT),
     ],
     ids=named,
 )
 async def test_a_move_that_does_not_stand(
-    server: Served, act: Message | Callable[[Player], None], reason: Reason | Why
+    server: Served, act: Message | Callable[[Player], None], reason: Reason | RejectReason
 ) -> None:
     """P3, R3, R7d, R7f: refused, and neither the offender's game nor anybody else's has changed."""
     async with playing(server) as (ann, ben), undisturbed(ben), undisturbed(ann):
@@ -353,14 +353,14 @@ async def test_a_double_tap_pays_once(server: Served) -> None:
 async def test_no_move_without_a_game(server: Served, act: Message | Callable[[Player], None]) -> None:
     async with company(server.url, "Ann", "Ben") as (ann, ben), undisturbed(ben), undisturbed(ann):
         answer = await refusal(ann, act if isinstance(act, Message) else lambda: act(ann))
-        assert answer.reason == Why.NOT_PLAYING
+        assert answer.reason == RejectReason.NOT_PLAYING
 
 
 async def test_a_game_of_one_does_not_start(server: Served) -> None:
     """R1."""
     async with company(server.url, "Ann") as (ann,), undisturbed(ann):
         answer = await refusal(ann, Start())
-        assert answer.reason == Why.TOO_FEW
+        assert answer.reason == RejectReason.TOO_FEW
         assert answer.detail.startswith("R1")
 
 
@@ -368,7 +368,7 @@ async def test_switches_that_exclude_each_other(server: Served) -> None:
     """R14."""
     async with company(server.url, "Ann") as (ann,), undisturbed(ann):
         answer = await refusal(ann, SetRules(Rules(wrong_call=True)))
-        assert answer.reason == Why.BAD_RULES
+        assert answer.reason == RejectReason.BAD_RULES
         assert answer.detail.startswith("R14")
 
 
@@ -380,7 +380,7 @@ async def test_a_flood(server: Served) -> None:
     async with company(server.url, "Ann", "Ben") as (ann, ben), undisturbed(ann):
         async with raw(server.url, ann.table.code) as eve:
             await eve.say(*[Sync(sent_us=nth) for nth in range(200)])
-            assert (await eve.hear_out())[0] == Closing.TOO_MANY
+            assert (await eve.hear_out())[0] == CloseCode.TOO_MANY
         assert ben.online
 
 
@@ -398,7 +398,7 @@ async def test_a_socket_that_never_says_who_it_is(tmp_path: Path) -> None:
     with served(tmp_path, SLAPJACK_JOIN_TIMEOUT_S="1") as server:
         async with company(server.url, "Ann") as (ann,), undisturbed(ann), raw(server.url, ann.table.code) as eve:
             await eve.say(Sync(sent_us=1))
-            assert (await eve.hear_out())[0] == Closing.JOIN_TIMEOUT
+            assert (await eve.hear_out())[0] == CloseCode.JOIN_TIMEOUT
 
 
 async def test_guessing_codes_ends_soon(tmp_path: Path) -> None:
@@ -517,8 +517,8 @@ async def test_too_many_sockets_one_after_the_other(tmp_path: Path) -> None:
                 with suppress(websockets.ConnectionClosed):
                     await eve.say(b"")
                 closed.append((await eve.hear_out())[0])
-        assert closed[:4] == [Closing.MALFORMED] * 4
-        assert Closing.TOO_MANY in closed
+        assert closed[:4] == [CloseCode.MALFORMED] * 4
+        assert CloseCode.TOO_MANY in closed
 
 
 async def test_too_many_sockets_in_all(tmp_path: Path) -> None:

@@ -13,19 +13,20 @@ from clients.sdk import Lost, Player, Removed, Resumed, TakenOver, connect, crea
 from engine.game import CardTurned, End, GameOver, PileWon, Seat, Status
 from engine.rules import Rules
 from tests.support.company import caught_up, company, refusal, seen
-from tests.support.luck import jacks_last
+from tests.support.rng import jacks_last
 from tests.support.serving import Served, served
 from wire.codes import CODE_LENGTH, CODE_SYMBOLS
 from wire.messages import (
     AddComputer,
     EndGame,
-    Hold,
+    HoldDeal,
     Kind,
     Lock,
     Message,
     Pause,
     React,
     Reacted,
+    RejectReason,
     Remove,
     Rename,
     SeatId,
@@ -35,7 +36,6 @@ from wire.messages import (
     Stage,
     Start,
     Update,
-    Why,
 )
 
 QUICK = Rules(min_show_ms=300)
@@ -65,11 +65,11 @@ async def start(players: list[Player], rules: Rules = QUICK) -> None:
 async def play_on(player: Player, slaps: bool, until_turned: int = 52) -> list[Update]:
     """Turns whenever it is our turn, and slaps Jacks or leaves them to others, until the game is over."""
     told = []
-    async for happening in player:
-        if not isinstance(happening, Update):
+    async for event in player:
+        if not isinstance(event, Update):
             continue
-        told.append(happening)
-        if (view := happening.view) is not None and (view.end is not None or view.turned >= until_turned):
+        told.append(event)
+        if (view := event.view) is not None and (view.end is not None or view.turned >= until_turned):
             break
         if slaps and player.top is not None and player.top.face.startswith("J"):
             player.slap()
@@ -131,7 +131,7 @@ async def test_reactions_go_to_all(server: Served) -> None:
         while not isinstance(told := await anext(ann), Reacted):
             pass
         assert told == Reacted(ben.seat, "🎉")
-        assert (await refusal(ben, React("🎉"))).reason == Why.TOO_SOON
+        assert (await refusal(ben, React("🎉"))).reason == RejectReason.TOO_SOON
 
 
 # --- a whole game ------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ async def test_two_people_and_a_computer_play_a_whole_game(server: Served) -> No
             assert wins(player) == [1, 0, 0]
             assert player.table.winners == (ann.seat,)
             assert player.table.next_deal_us > 0
-        ann.say(Hold(True))
+        ann.say(HoldDeal(True))
         await ben.until(lambda p: p.table.held)
         assert ben.table.next_deal_us == 0
 
@@ -175,11 +175,11 @@ async def test_no_card_is_shown_before_its_moment(server: Served) -> None:
         async def early(player: Player) -> list[int]:
             """How long before its moment each card was handed out, beyond what the clock estimate may be wrong by."""
             early_us = []
-            async for happening in player:
-                if isinstance(happening, Update) and happening.show_at_us:
+            async for event in player:
+                if isinstance(event, Update) and event.show_at_us:
                     # The server runs on this machine, so its clock is ours.
                     wrong_us = max(exchange.rtt_us for exchange in player.clock.exchanges) // 2 + 100
-                    early_us.append(happening.show_at_us - time.monotonic_ns() // 1000 - wrong_us)
+                    early_us.append(event.show_at_us - time.monotonic_ns() // 1000 - wrong_us)
                 if player.view is not None and player.view.turned >= 9:
                     break
                 if player.my_turn:
@@ -244,7 +244,7 @@ async def test_who_watches_sees_the_game_and_may_not_play(server: Served) -> Non
             await asyncio.gather(*(play_on(p, slaps=False, until_turned=4) for p in (ann, ben)))
             await wim.until(lambda p: p.view is not None and p.view.turned >= 4)
             for act in (wim.turn, wim.slap, Start()):
-                assert (await refusal(wim, act)).reason == Why.NOT_SEATED
+                assert (await refusal(wim, act)).reason == RejectReason.NOT_SEATED
             wim.say(Sit(name="Wim", face="🦉"))
             await wim.until(lambda p: p.seat is not None and len(p.table.seats) == 4)
             assert wim.place is None
@@ -259,14 +259,23 @@ async def test_who_watches_sees_the_game_and_may_not_play(server: Served) -> Non
 
 @pytest.mark.parametrize(
     "message",
-    [Start(), SetRules(Rules()), AddComputer(), Lock(True), Hold(True), Pause(True), EndGame(), Remove(SeatId("any"))],
+    [
+        Start(),
+        SetRules(Rules()),
+        AddComputer(),
+        Lock(True),
+        HoldDeal(True),
+        Pause(True),
+        EndGame(),
+        Remove(SeatId("any")),
+    ],
     ids=lambda message: type(message).__name__,
 )
 async def test_only_the_host_commands(server: Served, message: Message) -> None:
     """R26."""
     async with company(server.url, "Ann", "Ben") as (ann, ben):
         before = seen(ann)
-        assert (await refusal(ben, message)).reason == Why.NOT_HOST
+        assert (await refusal(ben, message)).reason == RejectReason.NOT_HOST
         await caught_up(ann)
         assert seen(ann) == before
 
@@ -294,7 +303,7 @@ async def test_the_host_pauses_and_ends(server: Served) -> None:
         ann.say(Pause(True))
         await ben.until(lambda p: p.table.paused)
         assert ben.my_turn
-        assert (await refusal(ben, ben.turn)).reason == Why.PAUSED
+        assert (await refusal(ben, ben.turn)).reason == RejectReason.PAUSED
         ann.say(Pause(False))
         await ben.until(lambda p: not p.table.paused)
         ann.say(EndGame())
@@ -307,7 +316,7 @@ async def test_a_host_who_quits_leaves_the_role_to_the_longest_seated(server: Se
         ann.quit()
         for player in (ben, cem):
             await player.until(lambda p: [seat.name for seat in p.table.seats if seat.host] == ["Ben"])
-        assert Lost not in [type(happening) async for happening in ann]
+        assert Lost not in [type(event) async for event in ann]
 
 
 async def test_a_host_away_for_half_a_minute_is_stood_in_for(tmp_path: Path) -> None:
@@ -363,7 +372,7 @@ async def test_a_killed_server_comes_back_with_its_tables_and_scores(store: str,
             await start([ann, ben], rules)
             await asyncio.gather(play_on(ann, slaps=False), play_on(ben, slaps=False))
             await ann.until(lambda p: p.table.stage is Stage.BREAK)
-            ann.say(Hold(True))
+            ann.say(HoldDeal(True))
             await ben.until(lambda p: p.table.held)
             keys, before = (ann.key, ben.key), ben.table
             assert sum(wins(ben)) >= 1

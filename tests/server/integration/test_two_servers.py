@@ -12,7 +12,7 @@ import websockets
 from clients.sdk import Removed, connect, create_table
 from tests.support import serving
 from tests.support.serving import TIMEOUT_S, Served, served
-from wire.messages import Closing
+from wire.messages import CloseCode
 
 KEY = "k" * 32
 
@@ -42,7 +42,7 @@ async def test_p16_the_wrong_server_says_which_is_the_right_one(two: tuple[Serve
         for path in (f"/ws/{code}", f"/n/b/ws/{code}", f"/n/a/ws/{code}"):
             async with websockets.connect(f"{address}{path}") as lost:
                 await lost.wait_closed()
-            assert (lost.close_code, lost.close_reason) == (Closing.MOVED, "a")
+            assert (lost.close_code, lost.close_reason) == (CloseCode.MOVED, "a")
         assert ann.online
     assert ask(f"{b.url}/api/tables/{code}")[0] == 200, "to look at it, any of them will do"
 

@@ -1,7 +1,7 @@
 // The few questions that are asked over plain HTTP.
 
 import { kept } from "./kept";
-import type { Arrival, By, GameName, Me, Page, Span } from "./wire";
+import type { MoveResult, By, GameName, Me, Page, Span } from "./wire";
 
 export type Failure = { error: string };
 
@@ -79,9 +79,9 @@ export function giveRecovery(): Promise<{ code: string } | Failure> {
 }
 
 /** This phone is from now on the person's that a token or a recovery code leads to. */
-export async function moveHere(way: { token: string } | { code: string }): Promise<Arrival | Failure> {
+export async function moveHere(way: { token: string } | { code: string }): Promise<MoveResult | Failure> {
   await meet();
-  const arrival = await askAsMe<Arrival>("POST", "/api/me/move", way);
+  const arrival = await askAsMe<MoveResult>("POST", "/api/me/move", way);
   if (!("error" in arrival)) settle(arrival.me);
   return arrival;
 }

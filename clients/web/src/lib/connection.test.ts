@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Connection, type Status } from "./connection";
 import { FRAME_MS, FakeWorld, tableView, update } from "./fakes";
-import { Closing, PROTOCOL, type FromServer, type Welcome } from "./wire";
+import { CloseCode, PROTOCOL, type ServerMessage, type Welcome } from "./wire";
 
-const WELCOME: Welcome = { t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 1, protocol: 2 };
+const WELCOME: Welcome = { t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 1, protocol: 3 };
 
 function joined() {
   const world = new FakeWorld();
-  const heard: FromServer[] = [];
+  const heard: ServerMessage[] = [];
   const told: Status[] = [];
   const connection = new Connection(
     world,
@@ -53,7 +53,7 @@ describe("joining", () => {
 it("leaves somebody who was refused in peace when the server tires of waiting", () => {
   const { world, told, connection } = joined();
   world.socket.hears({ t: "refused", of: "join", reason: "bad_name", rule: "", detail: "" });
-  world.socket.breaks(Closing.JOIN_TIMEOUT);
+  world.socket.breaks(CloseCode.JOIN_TIMEOUT);
   world.pass(60_000);
   expect(world.sockets).toHaveLength(1);
   expect(told.at(-1)).toMatchObject({ is: "refused" });
@@ -115,7 +115,7 @@ describe("coming back", () => {
     expect(world.sockets).toHaveLength(2);
   });
 
-  it.each([Closing.NO_SUCH_TABLE, Closing.SEAT_TAKEN_OVER, Closing.REMOVED, Closing.WRONG_VERSION])(
+  it.each([CloseCode.NO_SUCH_TABLE, CloseCode.SEAT_TAKEN_OVER, CloseCode.REMOVED, CloseCode.WRONG_VERSION])(
     "stops for good at %i",
     (code) => {
       const { world, told, connection } = open();
@@ -129,7 +129,7 @@ describe("coming back", () => {
 
   it("follows to the server that has the table, and back to any when that one is gone", () => {
     const { world } = joined();
-    world.socket.breaks(Closing.MOVED, "node-2");
+    world.socket.breaks(CloseCode.MOVED, "node-2");
     expect(world.sockets.map((socket) => socket.node)).toEqual(["", "node-2"]);
     world.socket.breaks();
     world.pass(300);
@@ -138,13 +138,13 @@ describe("coming back", () => {
 
   it("does not follow for ever, nor to what is no server's name", () => {
     const { world } = joined();
-    for (let hop = 0; hop < 3; hop++) world.socket.breaks(Closing.MOVED, "node-2");
+    for (let hop = 0; hop < 3; hop++) world.socket.breaks(CloseCode.MOVED, "node-2");
     expect(world.sockets).toHaveLength(4);
-    world.socket.breaks(Closing.MOVED, "node-2");
+    world.socket.breaks(CloseCode.MOVED, "node-2");
     expect(world.sockets).toHaveLength(4);
     world.pass(300);
     expect(world.socket.node).toBe("");
-    world.socket.breaks(Closing.MOVED, "../node");
+    world.socket.breaks(CloseCode.MOVED, "../node");
     expect(world.sockets).toHaveLength(5);
   });
 
@@ -162,7 +162,7 @@ describe("coming back", () => {
 
   it("does not hammer a server that is full", () => {
     const { world } = open();
-    world.socket.breaks(Closing.SERVER_FULL);
+    world.socket.breaks(CloseCode.SERVER_FULL);
     world.pass(3_999);
     expect(world.sockets).toHaveLength(1);
     world.pass(1);

@@ -2,7 +2,7 @@
 
 import { decode, encode } from "@msgpack/msgpack";
 import { RoomClock } from "./clock";
-import { Closing, PROTOCOL, type FromPhone, type FromServer, type Join } from "./wire";
+import { CloseCode, PROTOCOL, type ClientMessage, type ServerMessage, type Join } from "./wire";
 
 export type Status =
   | { is: "connecting"; lost: boolean; code: number }
@@ -32,14 +32,14 @@ export interface World {
 }
 
 const FINAL: readonly number[] = [
-  Closing.MALFORMED,
-  Closing.FOREIGN_ORIGIN,
-  Closing.NO_SUCH_TABLE,
-  Closing.SEAT_TAKEN_OVER,
-  Closing.REMOVED,
-  Closing.WRONG_VERSION,
+  CloseCode.MALFORMED,
+  CloseCode.FOREIGN_ORIGIN,
+  CloseCode.NO_SUCH_TABLE,
+  CloseCode.SEAT_TAKEN_OVER,
+  CloseCode.REMOVED,
+  CloseCode.WRONG_VERSION,
 ];
-const CROWDED: readonly number[] = [Closing.TOO_MANY, Closing.SERVER_FULL, Closing.ROOM_FAILED];
+const CROWDED: readonly number[] = [CloseCode.TOO_MANY, CloseCode.SERVER_FULL, CloseCode.ROOM_FAILED];
 
 /** A server that stops (IANA's WebSocket Close Code Number Registry); another one is there already. */
 const RESTARTS = 1012;
@@ -82,7 +82,7 @@ export class Connection {
   constructor(
     private readonly world: World,
     private readonly join: () => Join,
-    private readonly hear: (message: FromServer) => void,
+    private readonly hear: (message: ServerMessage) => void,
     private readonly tell: (status: Status) => void,
   ) {}
 
@@ -97,7 +97,7 @@ export class Connection {
   }
 
   /** Says something to the table; false while nobody listens. */
-  say(message: FromPhone): boolean {
+  say(message: ClientMessage): boolean {
     if (!this.#joined || this.#socket?.readyState !== OPEN) return false;
     this.#send(message);
     return true;
@@ -161,7 +161,7 @@ export class Connection {
     }
     // Somebody is thinking about another name: the next join dials again.
     if (this.#refused) return;
-    if (code === Closing.MOVED && this.#hops < MOST_HOPS && NODE.test(reason)) {
+    if (code === CloseCode.MOVED && this.#hops < MOST_HOPS && NODE.test(reason)) {
       this.#hops++;
       this.#dial(code, reason);
       return;
@@ -176,9 +176,9 @@ export class Connection {
   }
 
   #receive(data: unknown): void {
-    let message: FromServer;
+    let message: ServerMessage;
     try {
-      message = decode(data as ArrayBuffer) as FromServer;
+      message = decode(data as ArrayBuffer) as ServerMessage;
     } catch {
       this.#lost(0);
       return;
@@ -223,7 +223,7 @@ export class Connection {
     this.hear(message);
   }
 
-  #send(message: FromPhone): void {
+  #send(message: ClientMessage): void {
     if (this.#socket?.readyState === OPEN) this.#socket.send(encode(message, { ignoreUndefined: true }));
   }
 

@@ -3,7 +3,7 @@
 import { decode, encode } from "@msgpack/msgpack";
 import type { Socket, World } from "./connection";
 import type { Screen } from "./reveal";
-import type { FromPhone, FromServer, GameView, Hand, TableSeat, TableView, Update } from "./wire";
+import type { ClientMessage, ServerMessage, GameView, RankedSlap, TableSeat, TableView, Update } from "./wire";
 import { PRESETS } from "./wire";
 
 export class FakeSocket implements Socket {
@@ -14,10 +14,10 @@ export class FakeSocket implements Socket {
   onopen: (() => void) | null = null;
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onclose: ((event: { code: number; reason: string }) => void) | null = null;
-  readonly said: FromPhone[] = [];
+  readonly said: ClientMessage[] = [];
 
   send(frame: unknown): void {
-    this.said.push(decode(frame as Uint8Array) as FromPhone);
+    this.said.push(decode(frame as Uint8Array) as ClientMessage);
   }
 
   close(): void {
@@ -29,7 +29,7 @@ export class FakeSocket implements Socket {
     this.onopen?.();
   }
 
-  hears(message: FromServer): void {
+  hears(message: ServerMessage): void {
     this.onmessage?.({ data: encode(message) });
   }
 
@@ -39,8 +39,8 @@ export class FakeSocket implements Socket {
   }
 
   /** What was said of one kind. */
-  of<T extends FromPhone["t"]>(kind: T): Extract<FromPhone, { t: T }>[] {
-    return this.said.filter((message): message is Extract<FromPhone, { t: T }> => message.t === kind);
+  of<T extends ClientMessage["t"]>(kind: T): Extract<ClientMessage, { t: T }>[] {
+    return this.said.filter((message): message is Extract<ClientMessage, { t: T }> => message.t === kind);
   }
 }
 
@@ -117,7 +117,7 @@ export function seat(id: string, place: number | null, change: Partial<TableSeat
   };
 }
 
-export function hand(place: number, reactionMs: number, change: Partial<Hand> = {}): Hand {
+export function hand(place: number, reactionMs: number, change: Partial<RankedSlap> = {}): RankedSlap {
   const us = reactionMs * 1000;
   return {
     seat: place,

@@ -8,7 +8,18 @@ import { kept } from "./kept";
 import { Paintings } from "./painted";
 import { Reveal, type Screen } from "./reveal";
 import { after, dealing, flights, myPlace, mySeat, NO_TABLE, topCard, type Flight, type Table } from "./table";
-import type { Emoji, FromPhone, FromServer, Join, Refused, Rules, SeatId, Side, TableView, Update } from "./wire";
+import type {
+  Emoji,
+  ClientMessage,
+  ServerMessage,
+  Join,
+  Refused,
+  Rules,
+  SeatId,
+  Side,
+  TableView,
+  Update,
+} from "./wire";
 
 /** A hand of one's own that has come down; `x` and `y` say where, in CSS pixels of the page, null for a key. */
 export type OwnHand = { key: number; game: number; nth: number; x: number | null; y: number | null };
@@ -109,7 +120,7 @@ export class LiveTable {
     return Math.max(0, (this.#connection.clock.localMs(roomUs, nowMs) ?? nowMs) - nowMs);
   }
 
-  say(message: FromPhone): void {
+  say(message: ClientMessage): void {
     this.#connection.say(message);
   }
 
@@ -194,7 +205,7 @@ export class LiveTable {
     }
   }
 
-  #hear(message: FromServer): void {
+  #hear(message: ServerMessage): void {
     switch (message.t) {
       case "welcome":
         this.me = message.seat;
@@ -217,10 +228,10 @@ export class LiveTable {
       case "reacted":
         this.shouts = [...this.shouts.slice(-8), { key: ++this.#keys, seat: message.seat, emoji: message.emoji }];
         break;
-      case "hold_on":
+      case "store_stalled":
         this.holdOn = message.on;
         break;
-      case "marked":
+      case "suspect_flagged":
         this.marked.set(message.seat, message.one_in);
         break;
       case "refused":

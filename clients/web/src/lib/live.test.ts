@@ -13,7 +13,7 @@ function atTable(view: Partial<GameView> = {}, table: Partial<TableView> = {}) {
   live.open();
   const socket = world.socket;
   socket.opens();
-  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 2 });
+  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 3 });
   const asked = socket.of("sync").at(-1);
   socket.hears({ t: "synced", sent_us: asked?.sent_us ?? 0, room_us: (asked?.sent_us ?? 0) + AHEAD_US });
   let n = 1;
@@ -39,7 +39,7 @@ function comesBack(world: FakeWorld, socket: FakeWorld["socket"]): void {
   socket.breaks();
   world.pass(1000);
   world.socket.opens();
-  world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 2 });
+  world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: AHEAD_US, protocol: 3 });
   const asked = world.socket.of("sync").at(-1);
   world.socket.hears({ t: "synced", sent_us: asked?.sent_us ?? 0, room_us: (asked?.sent_us ?? 0) + AHEAD_US });
 }
@@ -235,7 +235,7 @@ describe("the reveal", () => {
     world.pass(300);
     world.socket.opens();
     expect(world.socket.of("join")[0]?.key).toBe("secret");
-    world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 2 });
+    world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 3 });
     expect(live.note).toMatchObject({ refused: null });
     expect(live.status.is).toBe("open");
   });
@@ -304,7 +304,7 @@ it("a screen that anybody looks at leaves the phone's own key alone", () => {
   live.open();
   world.socket.opens();
   expect(world.socket.of("join")[0]?.key).toBeUndefined();
-  world.socket.hears({ t: "welcome", code: "ABC234", key: "its own", seat: null, room_us: 0, protocol: 2 });
+  world.socket.hears({ t: "welcome", code: "ABC234", key: "its own", seat: null, room_us: 0, protocol: 3 });
   expect(kept.key).toBe("mine");
 });
 

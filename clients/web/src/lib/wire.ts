@@ -1,6 +1,6 @@
 // Written by `python -m tools.protocol_ts` from wire/ and engine/. Do not edit.
 
-export const PROTOCOL = 2 as const;
+export const PROTOCOL = 3 as const;
 
 export const MAX_SEATS = 10 as const;
 
@@ -361,8 +361,8 @@ export type Start = {
 };
 
 /** The host holds the next deal, or lets it go on (R28). */
-export type Hold = {
-  t: "hold";
+export type HoldDeal = {
+  t: "hold_deal";
   on: boolean;
 };
 
@@ -691,7 +691,7 @@ export type GameView = {
  * out, plus the handicap (R32). `credit_us` is the lag credit that the claim cost, `path_us` what the claim leaves for
  * the way here. `cover` marks a turn that would have covered the card.
  */
-export type Hand = {
+export type RankedSlap = {
   seat: Seat;
   reaction_us: number | null;
   accepted_us: number;
@@ -712,7 +712,7 @@ export type Verdict = {
   game: number;
   nth: number;
   winner: Seat | null;
-  hands: readonly Hand[];
+  hands: readonly RankedSlap[];
   margin_us: number | null;
   wait_us: number;
 };
@@ -727,7 +727,7 @@ export type Question = {
   game: number;
   nth: number;
   seats: readonly [Seat, Seat];
-  hands: readonly Hand[];
+  hands: readonly RankedSlap[];
   until_us: number;
 };
 
@@ -846,8 +846,8 @@ export type AnyHand = {
 };
 
 /** The server waits for its store and the table with it; `on` is false when it goes on. */
-export type HoldOn = {
-  t: "hold_on";
+export type StoreStalled = {
+  t: "store_stalled";
   on: boolean;
 };
 
@@ -859,13 +859,17 @@ export type Reacted = {
 };
 
 /** For the host alone: the hands of `seat` are not what people's are; honest ones look so once in `one_in` runs. */
-export type Marked = {
-  t: "marked";
+export type SuspectFlagged = {
+  t: "suspect_flagged";
   seat: SeatId;
   one_in: number;
 };
 
-/** The message of kind `of` changed nothing. `reason` is a `Why` or an engine `Reason`, `rule` a rule number. */
+/**
+ * The message of kind `of` changed nothing.
+ *
+ * `reason` is a `RejectReason` or an engine `Reason`, `rule` a rule number.
+ */
 export type Refused = {
   t: "refused";
   of: string;
@@ -875,7 +879,7 @@ export type Refused = {
 };
 
 /** Why the server or the game did not do as asked; the words for people are the client's. */
-export type Why =
+export type RejectReason =
   | "not_seated"
   | "not_host"
   | "not_playing"
@@ -918,7 +922,7 @@ export type Reason =
   | "no_limit";
 
 /** Close codes of our own; the reason text says the same in words, for `MOVED` it is a server's name (P4). */
-export const Closing = {
+export const CloseCode = {
   MOVED: 4307,
   MALFORMED: 4400,
   FOREIGN_ORIGIN: 4403,
@@ -945,15 +949,15 @@ export type Me = {
 };
 
 /** Whom this device was before it was moved. */
-export type Was = {
+export type Previous = {
   name: string;
   face: string;
 };
 
 /** Who you are now, and who this device was: they stay as they are, and `POST /api/me/unlink` leads back to them. */
-export type Arrival = {
+export type MoveResult = {
   me: Me;
-  was: Was | null;
+  was: Previous | null;
 };
 
 /** What a board ranks by, and the figures in the order in which they are shown. */
@@ -998,7 +1002,7 @@ export type Page = {
   you: Row | null;
 };
 
-export type FromPhone =
+export type ClientMessage =
   | Join
   | Sync
   | Shown
@@ -1009,7 +1013,7 @@ export type FromPhone =
   | DoCarryOn
   | Point
   | Start
-  | Hold
+  | HoldDeal
   | Pause
   | EndGame
   | SetRules
@@ -1025,15 +1029,15 @@ export type FromPhone =
   | Quit
   | React;
 
-export type FromServer =
+export type ServerMessage =
   | Welcome
   | Seated
   | Update
   | Synced
   | AnyHand
-  | HoldOn
+  | StoreStalled
   | Reacted
-  | Marked
+  | SuspectFlagged
   | Refused;
 
 export type AnyEvent =

@@ -1,6 +1,6 @@
 // English, and with it the list of everything that is said on a screen. A translation that lacks a key does not compile.
 
-import { FIGURES, PRESETS, SWITCHES, type By, type Reason, type Rules, type Why } from "../lib/wire";
+import { FIGURES, PRESETS, SWITCHES, type By, type Reason, type Rules, type RejectReason } from "../lib/wire";
 import { count, fill } from "./forms";
 
 export const home = {
@@ -461,8 +461,8 @@ export const trouble = {
   leftText: "Your wins are kept under its code.",
 };
 
-/** Why something was not done, for the person who did it. */
-export const refusals: { readonly [reason in Why | Reason]: string } = {
+/** RejectReason something was not done, for the person who did it. */
+export const refusals: { readonly [reason in RejectReason | Reason]: string } = {
   not_seated: "You are watching. Take a seat to play.",
   not_host: "Only the host can do that.",
   not_playing: "No game is running.",
@@ -510,7 +510,7 @@ export const conflicts = {
   R21: "In War there is nothing to slap: leave the switches for slapping as they are.",
 };
 
-/** Why no table was opened, or a question was not answered. */
+/** RejectReason no table was opened, or a question was not answered. */
 export const troubles = {
   unreachable: "The game server cannot be reached. Check your connection and try again.",
   too_many: "That was a little often. Wait a minute and try again.",

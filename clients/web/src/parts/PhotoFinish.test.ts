@@ -2,10 +2,10 @@ import { render } from "@testing-library/svelte";
 import { expect, it } from "vitest";
 import { hand, seat } from "../lib/fakes";
 import { NO_TABLE } from "../lib/table";
-import type { Hand } from "../lib/wire";
+import type { RankedSlap } from "../lib/wire";
 import PhotoFinish from "./PhotoFinish.svelte";
 
-function marks(second: Hand): (string | undefined)[] {
+function marks(second: RankedSlap): (string | undefined)[] {
   const players = new Map([0, 1].map((place) => [place, seat(`s${String(place)}`, place)]));
   const verdict = { game: 1, nth: 1, winner: 0, hands: [hand(0, 300), second], margin_us: null, wait_us: 0 };
   const { container } = render(PhotoFinish, { table: { ...NO_TABLE, players }, verdict, me: 0 });

@@ -3,20 +3,20 @@ import { tick } from "svelte";
 import { beforeEach, expect, it } from "vitest";
 import { FakeWorld, gameView, hand, seat, tableView, update } from "../lib/fakes";
 import { LiveTable } from "../lib/live.svelte";
-import type { Hand, TableView } from "../lib/wire";
+import type { RankedSlap, TableView } from "../lib/wire";
 import Break from "./Break.svelte";
 
 beforeEach(() => localStorage.clear());
 
 const TALLY = { slaps: 4, average_ms: 412, best_ms: 331, wrong: 1 };
 
-async function between(table: Partial<TableView> = {}, hands: Hand[] = []) {
+async function between(table: Partial<TableView> = {}, hands: RankedSlap[] = []) {
   const world = new FakeWorld();
   const live = new LiveTable("ABC234", { t: "join", name: "Mia", face: "🦊" }, world);
   live.open();
   const socket = world.socket;
   socket.opens();
-  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 2 });
+  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 3 });
   socket.hears(
     update(1, {
       table: tableView({
@@ -72,7 +72,7 @@ it("R29: the champion may have a picture, and a rematch", async () => {
   expect(screen.getByRole("button", { name: "Picture of the result" })).toBeTruthy();
 });
 
-it.each<[string, Partial<Hand>, string]>([
+it.each<[string, Partial<RankedSlap>, string]>([
   ["as it was said", {}, "The phone said 400 ms. Counted as it was said."],
   [
     "what the allowance paid for",

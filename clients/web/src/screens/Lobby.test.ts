@@ -13,7 +13,7 @@ async function inLobby(me: string, table: Partial<TableView> = {}) {
   const live = new LiveTable("ABC234", { t: "join", name: "Mia", face: "🦊" }, world);
   live.open();
   world.socket.opens();
-  world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: me, room_us: 0, protocol: 2 });
+  world.socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: me, room_us: 0, protocol: 3 });
   world.socket.hears(update(1, { table: tableView({ stage: "lobby", ...table }) }));
   world.pass(32);
   render(Lobby, { live, link: "http://192.0.2.7:8000/t/ABC234", onleave: () => undefined });

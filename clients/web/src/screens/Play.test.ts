@@ -19,7 +19,7 @@ async function atTable(view: Partial<GameView> = {}, table: Partial<TableView> =
   live.open();
   const socket = world.socket;
   socket.opens();
-  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 2 });
+  socket.hears({ t: "welcome", code: "ABC234", key: "secret", seat: "a", room_us: 0, protocol: 3 });
   socket.hears(
     update(1, {
       table: tableView(table),

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from redis.exceptions import RedisError
 
-from server.store.line import BATCHES, Command, Line
+from server.store.pipeline import BATCHES, Command, Pipeline
 from server.store.port import StoreDown
 
 
 @pytest.mark.parametrize("steps", range(6))
 async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int) -> None:
     """Though nobody asks anything after it."""
-    line = Line("redis://unused")
+    line = Pipeline("redis://unused")
     answered = asyncio.Event()
 
     async def sent(commands: Sequence[Command]) -> list[Any]:
@@ -39,8 +39,8 @@ async def test_what_is_asked_while_the_last_batches_end_is_sent(steps: int) -> N
 async def test_what_is_asked_within_a_tick_goes_out_together_unless_it_was_quiet_before(
     spare_s: float, together: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.store.line.SPARE_S", spare_s)
-    line = Line("redis://unused")
+    monkeypatch.setattr("server.store.pipeline.SPARE_S", spare_s)
+    line = Pipeline("redis://unused")
     sizes: list[int] = []
 
     async def sent(commands: Sequence[Command]) -> list[Any]:
@@ -62,11 +62,11 @@ async def test_what_is_asked_within_a_tick_goes_out_together_unless_it_was_quiet
 @pytest.mark.parametrize("option", ["socket_timeout=soon", "what=ever"])
 def test_an_address_with_options_that_there_are_not_is_refused_in_words(option: str) -> None:
     with pytest.raises(StoreDown, match=r"the store at redis://unused cannot be asked: .*'(socket_timeout|what)'"):
-        Line(f"redis://:secret@unused?{option}")
+        Pipeline(f"redis://:secret@unused?{option}")
 
 
 async def test_whoever_waits_for_the_moment_is_told_when_the_line_is_closed() -> None:
-    line = Line("redis://unused")
+    line = Pipeline("redis://unused")
     line._next_s = asyncio.get_running_loop().time() + 3600
     waiting = line._asked(lambda pipe: pipe.ping())
     await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from math import exp, log
 import msgspec
 
 from engine.value import Value
-from wire.messages import Hand
+from wire.messages import RankedSlap
 
 CORRECTED_US = 5_000
 """A claim corrected by more than this, beyond what a late screen explains, is unlikely from an honest phone."""
@@ -29,12 +29,12 @@ _UNLIKELY = log(LYING / HONEST)
 _LIKELY = log((1 - LYING) / (1 - HONEST))
 
 
-class Watch(Value):
+class CheatDetector(Value):
     """What a seat's hands so far say: `score` is the log of the odds that they are no person's."""
 
     score: float = 0.0
 
-    def seen(self, hand: Hand, late_us: int) -> "Watch":
+    def seen(self, hand: RankedSlap, late_us: int) -> "CheatDetector":
         """The watch after one more judged hand, on a card that the phone says it painted `late_us` late."""
         corrected = hand.added_us > CORRECTED_US + max(0, late_us)
         quick = hand.reaction_us is not None and hand.reaction_us < QUICK_US
@@ -47,6 +47,6 @@ class Watch(Value):
         return round(exp(min(self.score, 40.0)))
 
     @property
-    def marked(self) -> bool:
+    def flagged(self) -> bool:
         """Whether the host should be told."""
         return self.score >= MARK_AT

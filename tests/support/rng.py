@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import factorial
 
-from engine.cards import CHANCE_BYTES, Card, Chance, full_deck
+from engine.cards import ENTROPY_BYTES, Card, Entropy, full_deck
 
 ORDERS = factorial(52)
 
@@ -20,10 +20,10 @@ class StackedLuck:
         self._order = order_number(deck)
         self._draws = draws
 
-    def draw(self) -> Chance:
+    def draw(self) -> Entropy:
         """32 bytes that everybody who reads this can foresee."""
         self._draws += 1
-        return Chance((self._order + self._draws * ORDERS).to_bytes(CHANCE_BYTES, "big"))
+        return Entropy((self._order + self._draws * ORDERS).to_bytes(ENTROPY_BYTES, "big"))
 
 
 def order_number(deck: Sequence[Card]) -> int:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from hiredis import pack_command
 from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.client import Pipeline
+from redis.asyncio.client import Pipeline as RedisPipeline
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -36,14 +36,14 @@ TICK_S = 0.001
 SPARE_S = 0.02
 """Where rooms ask more often than once a tick their questions leave once a tick, together; after a lull at once."""
 
-Command = Callable[[Pipeline], object]
+Command = Callable[[RedisPipeline], object]
 """Puts one command into a pipeline."""
 
 Script = Callable[[Sequence[str] | Sequence[bytes], Sequence[bytes | str | int]], Awaitable[Any]]
-"""Runs a script with these keys and arguments; raises as `Line.answer` does, and what the script itself says."""
+"""Runs a script with these keys and arguments; raises as `Pipeline.answer` does, and what the script itself says."""
 
 
-class Line:
+class Pipeline:
     """Connections to the server at `url` (`redis://`, `rediss://` or `unix://`), made when first used.
 
     `now_s` is the wall clock in whole seconds since 1970; without one it is the server's own. Raises `StoreDown` for an
