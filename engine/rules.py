@@ -3,7 +3,7 @@
 Knows what may be chosen together and by how many seats it is played. Plays nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -122,6 +122,22 @@ class Rules(Value):
     def slap_ranks(self) -> str:
         """The ranks of which every card may be slapped, the Jack's first (R11)."""
         return "J" + "".join(rank for switch, rank in RANKS_TOO.items() if getattr(self, switch))
+
+    def may_be_slapped(self, ranks: Sequence[str], *, jacks_only: bool = False) -> bool:
+        """Whether the card on top is a slap card; `ranks` are those of the landed cards, the top one first (R11).
+
+        Three are enough, and none are a slap card. `jacks_only` is the elimination round of Duel (R20).
+        """
+        top, below = ranks[:1], ranks[1:3]
+        if not top or self.game is GameName.WAR:
+            return False
+        if top[0] == "J" or jacks_only:
+            return top[0] == "J"
+        return (
+            top[0] in self.slap_ranks()
+            or (self.doubles and top[0] in below[:1])
+            or (self.sandwiches and top[0] in below[1:])
+        )
 
     def last_card(self) -> int:
         """The number of the card with which the game ends at the latest (R12)."""

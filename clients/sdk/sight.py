@@ -1,23 +1,14 @@
 """What an attentive person sees in what is shown."""
 
 from engine.game import GameView
-from engine.rules import GameName, Rules
+from engine.rules import Rules
 from wire.messages import Update
 
 
 def is_slap_card(view: GameView, rules: Rules) -> bool:
     """Whether the card on top may be slapped under these rules, as far as can be seen (R11, R20)."""
-    rules = rules.in_force()
     ranks = [card.face[0] for card in reversed(view.landed)]
-    if not ranks or rules.game is GameName.WAR:
-        return False
-    if ranks[0] == "J" or view.empty is not None:
-        return ranks[0] == "J"
-    return (
-        ranks[0] in rules.slap_ranks()
-        or (rules.doubles and ranks[0] in ranks[1:2])
-        or (rules.sandwiches and ranks[0] in ranks[2:3])
-    )
+    return rules.in_force().may_be_slapped(ranks, jacks_only=view.empty is not None)
 
 
 def shows_afresh(update: Update) -> bool:

@@ -25,8 +25,9 @@ from engine.game import (
     Turn,
     Wait,
 )
+from engine.position import Landed
 from engine.rules import STANDARD, Rules
-from engine.slapjack import Landed, Slapjack
+from engine.slapjack import Slapjack
 from engine.table import AnyGame
 
 ZERO = Entropy(bytes(32))

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from engine.cards import ENTROPY_BYTES, Card, Entropy, shuffled
 from engine.game import AnyMove, CarryOn, Leave, LetPass, Seat, Slap, SlapKind, Step, Turn, Wait
+from engine.position import Landed
 from engine.rules import GameName, Penalty, Rules, WonPile
 from engine.seats import dealt
-from engine.slapjack import Landed, Slapjack
+from engine.slapjack import Slapjack
 
 Moves = Callable[[Slapjack, int], Iterator[AnyMove]]
 
