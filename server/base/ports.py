@@ -21,3 +21,8 @@ class RandomSource(Protocol):
 
     def draw(self) -> Entropy:
         """32 bytes that nobody can foresee."""
+
+
+def fraction(random_source: RandomSource) -> float:
+    """A number in the open interval from 0 to 1, all alike likely."""
+    return (int.from_bytes(random_source.draw()[:6]) + 0.5) / 2**48

@@ -15,9 +15,11 @@ from server.judge.judge import CREDIT_START_US
 from server.judge.path import Path
 from server.table.mail import ConnId
 from server.table.names import COMPUTER_FACE, COMPUTER_NAMES, clean, clean_face, plain_name
-from server.table.play import SILENT_TURNS
 from server.table.records import Computer, SeatRecord
 from wire.messages import AddComputer, Join, Kind, SeatId, Sit, Tally
+
+SILENT_TURNS = 3
+"""After so many turns made for it a silent seat counts as away (R24)."""
 
 REACT_EVERY_US = 1_000_000
 """How often somebody may show an emoji."""
@@ -70,6 +72,12 @@ class Chair:
     def away(self) -> bool:
         """A person whose phone is gone, or who let three turns pass (R24)."""
         return self.computer is None and (self.conn is None or self.silent_turns >= SILENT_TURNS)
+
+    def let_pass(self) -> bool:
+        """A turn was made for this seat; True where that makes it count as away (R24)."""
+        was_away = self.away
+        self.silent_turns += 1
+        return self.away and not was_away
 
     @property
     def score_key(self) -> str:

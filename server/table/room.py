@@ -35,7 +35,8 @@ from server.table.mail import (
     Woken,
 )
 from server.table.names import BadName, clean, clean_face
-from server.table.play import SILENT_TURNS, Play
+from server.table.outcome import GameUpdate, Outcome
+from server.table.play import Play
 from server.table.records import Change, Result, TableRecord
 from server.table.scores import ScoreBook, result_of
 from server.table.strain import AT_EASE, Strain
@@ -233,7 +234,7 @@ class Room:
     @property
     def late_winners(self) -> int:
         """How many hands came after a verdict that they would have won; a number to be driven to zero."""
-        return self._late_winners + (self.play.late_winners if self.play is not None else 0)
+        return self._late_winners + (self.play.referee.late_winners if self.play is not None else 0)
 
     def record(self) -> TableRecord:
         """What is to be kept of the table."""
@@ -280,7 +281,6 @@ class Room:
             moves=replayed.moves,
             played_us=replayed.played_us,
         )
-        self.play.updates.clear()
         self.frozen_since_us = at_us
         self._resumed = True
 
@@ -296,9 +296,7 @@ class Room:
         if self.next_deal_us:
             self.next_deal_us += self._now_us - since_us
         if self.play is not None and self.frozen_since_us is None:
-            self.play.shift(self._now_us - since_us)
-            self.play.show_afresh(self._now_us)
-            self._tell_play()
+            self._follow(self.play.go_on(since_us, self._now_us, afresh=True))
 
     # --- time ----------------------------------------------------------------------------------------------------
 
@@ -314,8 +312,7 @@ class Room:
                 self.next_deal_us = 0
                 self._deal(due_us)
             elif self.play is not None:
-                self.play.wake(due_us)
-                self._tell_play()
+                self._follow(self.play.wake(due_us))
                 self._stand_still(due_us)
 
         self._wake_us = due_us
@@ -350,7 +347,7 @@ class Room:
     def _sent_late(self, conn: ConnId, show_at_us: int, late_us: int) -> None:
         guest = self.guests.get(conn)
         if self.play is not None and guest is not None and guest.chair is not None and guest.chair.place is not None:
-            self.play.sent_late(guest.chair.place, show_at_us, late_us - SEND_MARGIN_US)
+            self.play.witness.sent_late(guest.chair.place, show_at_us, late_us - SEND_MARGIN_US)
 
     def _ponged(self, conn: ConnId, sent_us: int, kernel_rtt_us: int | None) -> bool:
         guest = self.guests.get(conn)
@@ -364,9 +361,10 @@ class Room:
             self._dirty = True
         if self.play is None or guest.chair.place is None or self.frozen_since_us is not None:
             return False
-        if not self.play.ponged(guest.chair.place, self._now_us):
+        outcome = self.play.ponged(guest.chair.place, self._now_us)
+        if outcome is None:
             return False
-        self._tell_play()
+        self._follow(outcome)
         return True
 
     def _stand_still(self, at_us: int) -> None:
@@ -378,18 +376,13 @@ class Room:
             return
         self._dirty = True
         if self.frozen_since_us is None:
-            self.play.settle(at_us)
-            self._tell_play()
+            self._follow(self.play.settle(at_us))
             if self.play is not None:
                 self.frozen_since_us = at_us
         else:
-            self.play.shift(at_us - self.frozen_since_us)
-            self.frozen_since_us = None
-            self.play.presence_changed(at_us)
-            if self._resumed:
-                self._resumed = False
-                self.play.show_afresh(at_us)
-            self._tell_play()
+            since_us, self.frozen_since_us = self.frozen_since_us, None
+            afresh, self._resumed = self._resumed, False
+            self._follow(self.play.go_on(since_us, at_us, afresh=afresh))
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -497,8 +490,7 @@ class Room:
         self._dirty = True
         self._stand_still(self._now_us)
         if self.play is not None and self.frozen_since_us is None:
-            self.play.presence_changed(self._now_us)
-            self._tell_play()
+            self._follow(self.play.presence_changed(self._now_us))
 
     def _lost(self, conn: ConnId) -> None:
         guest = self.guests.pop(conn, None)
@@ -521,8 +513,8 @@ class Room:
             self.dealer = self._seats.chairs[self._seats.chairs.index(chair) - 1].id
         if self.play is not None and chair.place is not None:
             # While the game stands still, so does its time.
-            self.play.leave(chair.place, self._now_us if self.frozen_since_us is None else self.frozen_since_us)
-            self._tell_play()
+            at_us = self._now_us if self.frozen_since_us is None else self.frozen_since_us
+            self._follow(self.play.leave(chair.place, at_us))
         if chair.computer is not None:
             self.scores.forget(chair.id)
         if self.play is None or chair.place is None:
@@ -569,14 +561,13 @@ class Room:
                 if self.play is not None and guest.chair is not None and guest.chair.place is not None:
                     if game != self.games:
                         return RejectReason.OTHER_GAME
-                    self.play.shown(guest.chair.place, nth, late_us)
+                    self.play.witness.painted(guest.chair.place, nth, late_us)
                 return None
             case AllSaid(game, nth):
                 # What it was about may be over, and nothing is decided while the table stands still.
                 place = guest.chair.place if guest.chair is not None and self.frozen_since_us is None else None
                 if self.play is not None and place is not None and game == self.games:
-                    self.play.all_said(place, nth, self._now_us)
-                    self._tell_play()
+                    self._follow(self.play.all_said(place, nth, self._now_us))
                 return None
             case React(emoji):
                 return self._react(guest, emoji)
@@ -608,33 +599,16 @@ class Room:
             return RejectReason.OTHER_GAME
         if self.paused:
             return RejectReason.PAUSED
-        seat, at_us = guest.chair.place, self._now_us
-        refusal: Refusal | RejectReason | None
-        match move:
-            case DoTurn():
-                refusal = self.play.turn(seat, move.nth, move.reaction_us, move.side, at_us)
-            case DoSlap():
-                refusal = self.play.slap(seat, move.nth, move.reaction_us, move.side, at_us)
-            case DoCall():
-                refusal = self.play.call(seat, move.nth, move.reaction_us, at_us)
-            case DoCarryOn():
-                refusal = self.play.carry_on(seat, move.nth, at_us)
-            case _:
-                assert_never(move)
-        self._tell_play()
-        return refusal
+        return self._follow(self.play.move(guest.chair.place, move, self._now_us))
 
-    def _point(self, guest: Guest, question: int, seat: Seat) -> RejectReason | None:
+    def _point(self, guest: Guest, question: int, seat: Seat) -> Refusal | RejectReason | None:
         if self.play is None:
             return RejectReason.NOT_PLAYING
         chair = self._seats.own(guest)  # nobody judges their own hand from a second screen
         place = chair.place if chair is not None else None
         if place is not None and self.play.game.view().seats[place].status is not Status.OUT:
             return RejectReason.NO_QUESTION
-        if not self.play.point(question, seat, self._now_us):
-            return RejectReason.NO_QUESTION
-        self._tell_play()
-        return None
+        return self._follow(self.play.point(question, seat, self._now_us))
 
     def _react(self, guest: Guest, emoji: Emoji) -> RejectReason | None:
         if not self.rules.reactions:
@@ -718,9 +692,7 @@ class Room:
             case EndGame():
                 if self.play is None:
                     return RejectReason.NOT_PLAYING
-                refusal = self.play.end_now(self._now_us)
-                self._tell_play()
-                return refusal
+                return self._follow(self.play.end_now(self._now_us))
             case SetRules(rules):
                 if self.play is not None:
                     return RejectReason.ALREADY_PLAYING
@@ -796,27 +768,28 @@ class Room:
             show_jacks=show_jacks,
         )
         self._settle_table()
-        self._tell_play()
+        self._follow(self.play.begin())
         self._stand_still(at_us)
 
-    def _tell_play(self) -> None:
-        """Passes on what has happened in the game, and ends it when it is over."""
-        if self.play is None:
-            return
-        if self.play.pings:
-            for seat in self.play.pings:
+    def _follow(self, outcome: Outcome) -> Refusal | RejectReason | None:
+        """Carries out what follows in the game, and ends it when it is over; gives why a move does not stand."""
+        if outcome.pings:
+            for seat in outcome.pings:
                 if (conn := self._seats.chairs[seat].conn) is not None:
                     self._to_ping[conn] = None
-            self.play.pings.clear()
-        if self.play.asks:
-            conns = tuple(c for s in self.play.asks if (c := self._seats.chairs[s].conn) is not None)
+        if outcome.asks and self.play is not None:
+            conns = tuple(c for s in outcome.asks if (c := self._seats.chairs[s].conn) is not None)
             self._effects.append(Tell(conns, AnyHand(self.games, self.play.due.nth - 1)))
-            self.play.asks.clear()
-        if not self.play.updates:
-            return
-        self._entries += self.play.entries
-        self.play.entries.clear()
-        updates, self.play.updates = self.play.updates, []
+        self._entries += outcome.entries
+        gone_quiet = [chair for seat in outcome.silent if (chair := self._seats.chairs[seat]).let_pass()]
+        if outcome.updates:
+            self._tell_updates(outcome.updates)
+        if gone_quiet:
+            self._presence_changed()
+        return outcome.refusal
+
+    def _tell_updates(self, updates: tuple[GameUpdate, ...]) -> None:
+        """Tells everybody what happened, and ends the game when it is over."""
         over = False
         for update in updates:
             if update.verdict is not None:
@@ -834,8 +807,6 @@ class Room:
             self._tell_everybody(
                 Update(self._n, h.show_at_us, h.events, h.view, h.verdict, h.question, say_shown=h.judged)
             )
-        if any(chair.silent_turns >= SILENT_TURNS for chair in self._seats.chairs):
-            self._dirty = True
         if over:
             self._end_game()
 
@@ -878,7 +849,10 @@ class Room:
     def _end_game(self) -> None:
         assert self.play is not None
         self._dirty = True
-        self._late_winners += self.play.late_winners
+        self._late_winners += self.play.referee.late_winners
+        for chair in self._seats.chairs:
+            if chair.place is not None:
+                chair.credit_us = self.play.witness.credits_us[chair.place]
         self.play = None
         self.paused = False
         self.frozen_since_us = None
@@ -954,8 +928,8 @@ class Room:
         """The whole table and game, for somebody who has just come in; held like the last card if that is to come."""
         table = self.table()
         view = self.play.game.view() if self.play is not None else None
-        question = self.play.question if self.play is not None else None
-        show_at_us = self.play.shown_us if self.play is not None and view is not None and view.turned else 0
+        question = self.play.referee.question if self.play is not None else None
+        show_at_us = self.play.witness.shown_us if self.play is not None and view is not None and view.turned else 0
         show_at_us = show_at_us if show_at_us > self._now_us else 0
         # Whoever comes between a card's turning and its moment gets it no sooner than the others (R3).
         send_at_us = (show_at_us - SEND_MARGIN_US,) if show_at_us else ()

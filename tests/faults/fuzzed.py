@@ -119,7 +119,11 @@ def fitting(fields: dict[str, Any], room: Room, rng: random.Random) -> dict[str,
             case "nth":
                 fields[key] = max(0, turned + rng.choice((-1, 0, 0, 1, 1)))
             case "question":
-                fields[key] = room.play.question.id if room.play is not None and room.play.question is not None else 1
+                fields[key] = (
+                    room.play.referee.question.id
+                    if room.play is not None and room.play.referee.question is not None
+                    else 1
+                )
             case "seat" if isinstance(value, str):
                 fields[key] = rng.choice([chair.id for chair in room.chairs] or ["x"])
             case "reaction_us" | "late_us":
@@ -307,6 +311,7 @@ def led(runs: int) -> None:
         "wire.messages",
         "server.table.room",
         "server.table.play",
+        "server.table.referee",
         "server.judge.judge",
         "server.table.names",
         "engine.slapjack",

@@ -487,7 +487,7 @@ async def test_a_card_that_the_server_sent_late_is_no_hurry_of_the_hand_on_it(wo
     late_us = ben.got_at_us[ben.got.index(turned)] - turned.show_at_us
     assert 60 * MS < late_us < 90 * MS
     ben.say(DoSlap(1, play.due.contest, 300 * MS))
-    evidence = play._evidence[0]
+    evidence = play.referee.evidence[0]
     assert evidence.shown_us == pytest.approx(turned.show_at_us + late_us, abs=2 * MS)
 
 

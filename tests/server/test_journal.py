@@ -110,9 +110,9 @@ def test_a_window_that_was_open_is_void_and_the_card_is_shown_afresh() -> None:
     table.crash()
     table["Ann"].come_back()
     assert table.room.play is not None
-    assert table.room.play.contest is not None
-    assert not table.room.play.contest.heard
-    assert table.room.play.shown_us >= table.now_us
+    assert table.room.play.referee.contest is not None
+    assert not table.room.play.referee.contest.heard
+    assert table.room.play.witness.shown_us >= table.now_us
     table["Ben"].come_back()
     table.later(500)
     assert table["Ann"].slap(reaction_ms=400) is None

@@ -1445,8 +1445,8 @@ def test_r3_whoever_comes_between_a_turn_and_its_moment_gets_the_card_no_sooner(
     assert table["Ann"].turn() is None
     play = table.room.play
     assert play is not None
-    assert play.shown_us > table.now_us, "its moment is still to come"
+    assert play.witness.shown_us > table.now_us, "its moment is still to come"
     late = table.phone("Late")
     effects = table.room.receive(Said(late.conn, Join("Late", "🦊", watch=True)), table.now_us)
     whole = [e for e in effects if isinstance(e, Tell) and isinstance(e.message, Update) and e.message.view]
-    assert [tell.send_at_us for tell in whole] == [(play.shown_us - SEND_MARGIN_US,)]
+    assert [tell.send_at_us for tell in whole] == [(play.witness.shown_us - SEND_MARGIN_US,)]

@@ -1224,7 +1224,7 @@ def test_nothing_that_was_due_while_the_store_was_away_has_happened() -> None:
     slap = DoSlap(table.game, 2, 400 * MS)
     table.happens(Stalled(since_us))
     assert play.game == before
-    assert play.shown_us >= table.now_us
+    assert play.witness.shown_us >= table.now_us
     assert table["Ben"].closed is None
     stale = table.room.receive(Said(table["Ben"].conn, slap), since_us + S)
     assert [e.message.reason for e in stale if isinstance(e, Tell) and isinstance(e.message, Refused)] == [

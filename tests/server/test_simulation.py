@@ -299,7 +299,7 @@ class Company:
             assert sorted(cards) == ALL_CARDS
             view = game.view()
             assert view.pile + sum(seat.cards for seat in view.seats) == 52
-            assert room.play.question is None or room.play.game.due().contest == room.play.question.nth
+            assert room.play.referee.question is None or room.play.game.due().contest == room.play.referee.question.nth
         assert len({chair.record.key_hash or chair.id for chair in room.chairs if not chair.gone}) == sum(
             not chair.gone for chair in room.chairs
         ), "one key, one chair"
