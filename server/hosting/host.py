@@ -11,7 +11,8 @@ from engine.game import Wait
 from engine.rules import Rules
 from server.base.ports import Clock, RandomSource
 from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
-from server.hosting.mailbox import Mailbox, give_up
+from server.hosting.keeper import give_up
+from server.hosting.mailbox import Mailbox
 from server.store.port import Elsewhere, Store
 from server.table.journal import BadEntry, Replayed, replay
 from server.table.records import Opened, TableRecord
@@ -82,12 +83,12 @@ class Host:
         """Tables that were given up because this server was about to stop."""
         self._strain = Strain()
         self._look: asyncio.TimerHandle | None = None
-        self._rooms: dict[str, Mailbox] = {}
+        self._mailboxes: dict[str, Mailbox] = {}
         self._opening: dict[str, asyncio.Future[Mailbox | None]] = {}
 
     async def create(self) -> str:
         """Keeps a new table under a free code and gives the code; raises `ServerFull` and `StoreDown`."""
-        if self._strain.full and len(self._rooms) >= A_FEW_TABLES:
+        if self._strain.full and len(self._mailboxes) >= A_FEW_TABLES:
             raise ServerFull("those who play here need all of this server")
         await self._make_room()
         while True:
@@ -100,9 +101,9 @@ class Host:
 
         Raises `Elsewhere` where a living server has it, `ServerStops`, `ServerFull`, `StoreDown` and `BadRecord`.
         """
-        room = self._rooms.get(code)
-        if room is not None:
-            return room
+        mailbox = self._mailboxes.get(code)
+        if mailbox is not None:
+            return mailbox
         self._must_serve()
         opening = self._opening.get(code)
         if opening is None:
@@ -112,13 +113,13 @@ class Host:
 
     async def peek(self, code: str) -> TableRecord | None:
         """What is kept of a table, without waking it; raises `StoreDown` and `BadRecord`."""
-        room = self._rooms.get(code)
-        return room.room.record() if room is not None else await self._store.load_table(code)
+        mailbox = self._mailboxes.get(code)
+        return mailbox.room.record() if mailbox is not None else await self._store.load_table(code)
 
     def forget(self, person: str) -> None:
         """Has every table that is awake forget a person."""
-        for room in list(self._rooms.values()):
-            room.forget(person)
+        for mailbox in list(self._mailboxes.values()):
+            mailbox.forget(person)
 
     async def forget_everywhere(self, person: str) -> None:
         """Has the tables of every server forget a person, each by itself; one that hears nothing is fenced off."""
@@ -130,12 +131,12 @@ class Host:
     @property
     def tables(self) -> int:
         """How many tables are awake."""
-        return len(self._rooms)
+        return len(self._mailboxes)
 
     def fall_silent(self) -> None:
         """This server can no longer speak for its tables: they are anybody's."""
-        for room in list(self._rooms.values()):
-            room.fall_silent()
+        for mailbox in list(self._mailboxes.values()):
+            mailbox.fall_silent()
 
     async def drain(self) -> None:
         """Hands every table over, so that nobody at one has to wait for more than a moment."""
@@ -143,20 +144,20 @@ class Host:
         alone = self.node is None
         if not alone:
             await asyncio.sleep(NOTICED_S)
-        rooms = list(self._rooms.values())
+        mailboxes = list(self._mailboxes.values())
         handing: list[asyncio.Task[None]] = []
-        for room in rooms:
-            handing.append(asyncio.create_task(room.hand_over()))
+        for mailbox in mailboxes:
+            handing.append(asyncio.create_task(mailbox.hand_over()))
             if not alone:
-                await asyncio.sleep(min(NEXT_S, HAND_OVER_S / len(rooms)))
+                await asyncio.sleep(min(NEXT_S, HAND_OVER_S / len(mailboxes)))
         await asyncio.gather(*handing)
-        self.handed_over += len(rooms)
+        self.handed_over += len(mailboxes)
 
     async def close(self) -> None:
         """Stops every room."""
         if self._look is not None:
             self._look.cancel()
-        keeping = [task for room in list(self._rooms.values()) if (task := room.stop()) is not None]
+        keeping = [task for mailbox in list(self._mailboxes.values()) if (task := mailbox.stop()) is not None]
         await asyncio.gather(*keeping, return_exceptions=True)
 
     async def _wake(self, code: str) -> Mailbox | None:
@@ -178,10 +179,10 @@ class Host:
         room = Room(
             opened.record, self._random_source, self._max_spectators, replayed, self._clock.now_us(), self._strain
         )
-        self._rooms[code] = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._forget)
+        self._mailboxes[code] = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._forget)
         if self._look is None:
             self._look_later()
-        return self._rooms[code]
+        return self._mailboxes[code]
 
     async def _open_table(self, code: str, owner: str) -> Opened | None:
         """Takes the table; waits for the end of a lease that should have been renewed by now."""
@@ -206,24 +207,24 @@ class Host:
         took_us = self._clock.now_us() - since_us
         self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
         self._look = None
-        if self._rooms:
+        if self._mailboxes:
             self._look_later()
 
     async def _make_room(self) -> None:
         """Lets a table that nobody is at go to sleep, so that there is place for another."""
-        idle = [room for room in self._rooms.values() if room.idle()]
-        for room in idle:
-            room.stop()  # all before anything is waited for, or somebody might come to one that is about to stop
-        await asyncio.gather(*(room.release() for room in idle))
+        idle = [mailbox for mailbox in self._mailboxes.values() if mailbox.idle()]
+        for mailbox in idle:
+            mailbox.stop()  # all before anything is waited for, or somebody might come to one that is about to stop
+        await asyncio.gather(*(mailbox.release() for mailbox in idle))
         self._must_carry_one_more()
 
     def _must_carry_one_more(self) -> None:
-        if len(self._rooms) >= self._max_tables:
+        if len(self._mailboxes) >= self._max_tables:
             raise ServerFull(f"this server carries {self._max_tables} tables")
 
     def _forget(self, mailbox: Mailbox) -> None:
-        if self._rooms.get(mailbox.room.code) is mailbox:
-            del self._rooms[mailbox.room.code]
+        if self._mailboxes.get(mailbox.code) is mailbox:
+            del self._mailboxes[mailbox.code]
 
 
 def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:

@@ -17,7 +17,8 @@ from server.base.keys import hash_of
 from server.base.ports import Clock
 from server.base.settings import Settings
 from server.hosting.host import Host, ServerFull, ServerStops
-from server.hosting.mailbox import SERVICE_RESTART, STOPS, STORE_AWAY, Mailbox
+from server.hosting.mailbox import Mailbox
+from server.hosting.phone import SERVICE_RESTART, STOPS, STORE_AWAY
 from server.net.http import TooManyMisses, key_of, right_origin
 from server.net.limits import AddressBuckets, Bucket, Count, Guesses
 from server.net.link import SCOPE_KEY, LinkProtocol
@@ -36,7 +37,7 @@ REFUSED_S = 120.0
 
 
 class SocketEndpoint:
-    """Lets sockets in: counts them, checks them, and leads each to its room."""
+    """Lets sockets in: counts them, checks them, and leads each to its mailbox."""
 
     def __init__(self, host: Host, store: Store, clock: Clock, settings: Settings) -> None:
         self._host = host
@@ -96,17 +97,17 @@ class SocketEndpoint:
                 self._open.leave(address)
 
     async def _lead_in(self, socket: WebSocket, link: LinkProtocol, address: str) -> None:
-        room = await self._find(socket, link, address)
-        if room is None:
+        mailbox = await self._find(socket, link, address)
+        if mailbox is None:
             return
         json = _speaks_json(socket)
         connection = Connection(
-            ConnId(next(self._ids)), link, room, is_direct(link.peer, address), self._settings, json
+            ConnId(next(self._ids)), link, mailbox, is_direct(link.peer, address), self._settings, json
         )
-        room.connect(connection.id, JsonPhone(link) if json else link)
+        mailbox.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged, connection.afford)
         meters.CONNECTIONS.add()
-        log.info("room %s: connection %d opened", room.room.code, connection.id)
+        log.info("room %s: connection %d opened", mailbox.code, connection.id)
         try:
             # This way comes what was sent before the link was attached, and the end.
             while (message := await socket.receive())["type"] != "websocket.disconnect":
@@ -115,15 +116,15 @@ class SocketEndpoint:
                 connection.receive(frame, self._clock.now_us(), text is not None)
         finally:
             connection.end()
-            room.disconnect(connection.id)
+            mailbox.disconnect(connection.id)
             meters.CONNECTIONS.add(-1)
-            log.info("room %s: connection %d closed", room.room.code, connection.id)
+            log.info("room %s: connection %d closed", mailbox.code, connection.id)
 
     async def _find(self, socket: WebSocket, link: LinkProtocol, address: str) -> Mailbox | None:
         code = read_code(socket.path_params["code"])
         try:
             table = await self.look_for(socket, code, address)
-            room = await self._host.open(table.code) if table is not None else None
+            mailbox = await self._host.open(table.code) if table is not None else None
         except TooManyMisses as wrong:
             link.hang_up(CloseCode.TOO_MANY, wrong.text)
             return None
@@ -144,9 +145,9 @@ class SocketEndpoint:
             log.error("table %s cannot be read: %s", code, bad)
             link.hang_up(CloseCode.ROOM_FAILED, "what was kept of this table cannot be read")
             return None
-        if room is None:
+        if mailbox is None:
             link.hang_up(CloseCode.NO_SUCH_TABLE, "there is no table with this code")
-        return room
+        return mailbox
 
 
 def _speaks_json(socket: WebSocket) -> bool:
@@ -165,14 +166,14 @@ def is_direct(peer: str, address: str) -> bool:
 
 
 class Connection:
-    """One phone's way into its room, with a limit on how much it may say."""
+    """One phone's way into its mailbox, with a limit on how much it may say."""
 
     def __init__(
-        self, conn: ConnId, link: LinkProtocol, room: Mailbox, direct: bool, settings: Settings, json: bool
+        self, conn: ConnId, link: LinkProtocol, mailbox: Mailbox, direct: bool, settings: Settings, json: bool
     ) -> None:
         self.id = conn
         self._link = link
-        self._room = room
+        self._mailbox = mailbox
         self._bucket = Bucket(settings.messages_per_s, settings.message_burst)
         self._direct = direct
         self._json = json
@@ -194,7 +195,7 @@ class Connection:
                 self._link.hang_up(CloseCode.MALFORMED, _short(str(wrong)))
                 return
             self._asked_to_join = self._asked_to_join or isinstance(message, Join)
-            self._room.hear(self.id, message, arrived_us)
+            self._mailbox.hear(self.id, message, arrived_us)
 
     def afford(self, now_us: int) -> bool:
         """Whether this phone may say one more thing; the socket is closed where it has said too much."""
@@ -205,7 +206,7 @@ class Connection:
 
     def ponged(self, sent_us: int, arrived_us: int) -> None:
         """A ping came back; pongs do not count as messages, there are no more of them than we asked for."""
-        self._room.pong(self.id, sent_us, arrived_us, self._link.kernel_rtt_us() if self._direct else None)
+        self._mailbox.pong(self.id, sent_us, arrived_us, self._link.kernel_rtt_us() if self._direct else None)
 
     def end(self) -> None:
         """The socket is gone."""
@@ -215,12 +216,12 @@ class Connection:
         """The time to say who you are is over; whoever was refused has some more, to try again."""
         if not self._asked_to_join:
             self._link.hang_up(CloseCode.JOIN_TIMEOUT, "nobody said who this is")
-        elif not self._room.has_joined(self.id):
+        elif not self._mailbox.has_joined(self.id):
             self._patience = asyncio.get_running_loop().call_later(REFUSED_S, self._expect_guest)
 
     def _expect_guest(self) -> None:
         """So is that. Only who is at the table is asked whether they are there: others would keep it awake for ever."""
-        if not self._room.has_joined(self.id):
+        if not self._mailbox.has_joined(self.id):
             self._link.hang_up(CloseCode.JOIN_TIMEOUT, "nobody has come to the table")
 
 

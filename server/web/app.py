@@ -15,7 +15,7 @@ from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
 from server.hosting.cluster import Node
 from server.hosting.host import Host, ServerFull
-from server.hosting.mailbox import STORE_AWAY
+from server.hosting.phone import STORE_AWAY
 from server.net.connection import SocketEndpoint
 from server.net.http import Denied, RequestGuard, address, reply
 from server.net.limits import AddressBuckets, Bucket

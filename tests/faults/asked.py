@@ -66,16 +66,16 @@ class LookedAt(RealClock):
 class Listener:
     """Somebody in a room, who asks for the time and writes down as of when they were told."""
 
-    def __init__(self, room: Mailbox, clock: LookedAt) -> None:
-        self.room = room
+    def __init__(self, mailbox: Mailbox, clock: LookedAt) -> None:
+        self.mailbox = mailbox
         self.spoke: list[int] = []
         self._clock = clock
-        room.connect(ConnId(1), self)
+        mailbox.connect(ConnId(1), self)
 
     def ask(self) -> None:
         """Asks once more."""
         now_us = time.monotonic_ns() // 1000
-        self.room.hear(ConnId(1), Sync(sent_us=now_us), now_us)
+        self.mailbox.hear(ConnId(1), Sync(sent_us=now_us), now_us)
 
     def write(self, frame: bytes) -> bool:
         """The room has spoken."""
@@ -103,17 +103,17 @@ async def be_a_node(name: str, url: str) -> None:
         few = asyncio.Semaphore(AT_ONCE)
 
         async def ask(code: str) -> str:
-            room = None
-            while room is None:
+            mailbox = None
+            while mailbox is None:
                 try:
                     async with few:
-                        room = await host.open(code)
+                        mailbox = await host.open(code)
                 except Elsewhere as there:
                     return there.node
                 except (ServerStops, StoreDown):  # after it was stopped it has no lease at first
                     await asyncio.sleep(ASKS_EVERY_S)
-            if not any(listener.room is room for listener in listeners.setdefault(code, [])):
-                listeners[code].append(Listener(room, clock))
+            if not any(listener.mailbox is mailbox for listener in listeners.setdefault(code, [])):
+                listeners[code].append(Listener(mailbox, clock))
             return name
 
         async def speak() -> None:

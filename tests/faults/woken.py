@@ -19,7 +19,7 @@ from websockets.asyncio.client import ClientConnection
 
 from engine.game import CardTurned
 from engine.value import Value
-from server.hosting.mailbox import SERVICE_RESTART
+from server.hosting.phone import SERVICE_RESTART
 from server.store.nodes import lease_key
 from server.store.redis import RedisStore, table_keys
 from tests.faults.figure import Figure

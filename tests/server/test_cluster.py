@@ -8,7 +8,8 @@ import pytest
 
 from server.hosting.cluster import BELIEVED_US, Node
 from server.hosting.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
-from server.hosting.mailbox import FINISH_S, SERVICE_RESTART, SLEEP_AFTER_S, STOPS, Mailbox
+from server.hosting.mailbox import FINISH_S, SLEEP_AFTER_S, Mailbox
+from server.hosting.phone import SERVICE_RESTART, STOPS
 from server.serve import STOP_TIMEOUT_S
 from server.store.nodes import LEASE_MS
 from server.store.pipeline import ANSWER_TIMEOUT_S
@@ -338,10 +339,12 @@ def somebody_comes(mailbox: Mailbox, phone: FakePhone) -> None:
     phone.world.phone(mailbox).say(Join("Cid", "🦊"))
 
 
-def a_card_that_was_held_back(mailbox: Mailbox, phone: FakePhone) -> None:
-    mailbox._send(phone.conn, frame_of(write(Update(n=99, show_at_us=1))), phone.world.clock.now_us() + 10_000, 1)
+def a_card_that_was_delayed(mailbox: Mailbox, phone: FakePhone) -> None:
+    mailbox._sender.send(
+        phone.conn, frame_of(write(Update(n=99, show_at_us=1))), phone.world.clock.now_us() + 10_000, 1
+    )
     phone.world.clock.now_s += 0.02
-    mailbox._send_held()
+    mailbox._ring()
 
 
 def somebody_is_forgotten(mailbox: Mailbox, phone: FakePhone) -> None:
@@ -349,7 +352,7 @@ def somebody_is_forgotten(mailbox: Mailbox, phone: FakePhone) -> None:
 
 
 WAKING: list[Callable[[Mailbox, FakePhone], None]] = [
-    *(a_sync, a_pong, a_change, a_reaction, somebody_comes, a_card_that_was_held_back, somebody_is_forgotten)
+    *(a_sync, a_pong, a_change, a_reaction, somebody_comes, a_card_that_was_delayed, somebody_is_forgotten)
 ]
 
 

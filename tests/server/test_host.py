@@ -12,7 +12,8 @@ import pytest
 from engine.cards import Entropy
 from server.base import meters
 from server.hosting.host import Host, ServerFull, new_code
-from server.hosting.mailbox import MOST_WAITING, SERVICE_RESTART, SLEEP_AFTER_S, Mailbox
+from server.hosting.mailbox import MOST_WAITING, SLEEP_AFTER_S, Mailbox
+from server.hosting.phone import SERVICE_RESTART
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.table.mail import ConnId
 from server.table.records import Change, Opened, TableRecord
@@ -309,10 +310,10 @@ async def test_nothing_is_told_before_it_is_kept(world: World) -> None:
     ann.say(Lock(True))
     await later(60)
     assert len(ann.got) == told
-    assert not world.store.tables[mailbox.room.code].locked
+    assert not world.store.tables[mailbox.code].locked
     world.store.open.set()
     await settled()
-    assert world.store.tables[mailbox.room.code].locked
+    assert world.store.tables[mailbox.code].locked
     assert ann.last(Update).table.locked
 
 
@@ -351,7 +352,7 @@ async def test_a_store_that_is_down_is_asked_again_and_nothing_is_lost(world: Wo
     await later(2)
     assert ann.got[told] == StoreStalled(False)
     assert ann.kinds()[told + 1 :] == [Update, Reacted]
-    assert world.store.tables[mailbox.room.code].locked
+    assert world.store.tables[mailbox.code].locked
 
 
 @in_a_world
@@ -396,7 +397,7 @@ async def test_while_the_store_is_down_nobody_can_fill_the_memory(world: World) 
     assert ann.closed is None
     world.store.down = False
     await later(2)
-    assert world.store.tables[mailbox.room.code].locked
+    assert world.store.tables[mailbox.code].locked
 
 
 @in_a_world
@@ -410,7 +411,7 @@ async def test_a_result_is_counted_though_the_store_was_down_when_the_game_ended
     assert ben.stage() is Stage.PLAYING
     world.store.down = False
     await later(2)
-    assert sum(score.wins for score in world.store.tables[mailbox.room.code].scores.values()) == 2
+    assert sum(score.wins for score in world.store.tables[mailbox.code].scores.values()) == 2
     assert ben.stage() in (Stage.BREAK, Stage.PLAYING)
 
 
@@ -456,7 +457,7 @@ async def test_r3_a_near_phone_is_sent_a_card_later_than_a_far_one(world: World)
 
 
 @in_a_world
-async def test_r3_what_follows_a_card_that_is_held_back_follows_it(world: World) -> None:
+async def test_r3_what_follows_a_delayed_card_follows_it(world: World) -> None:
     near, far = await world.near_and_far()
     told = len(near.got)
     far.say(DoTurn(1, 1))
@@ -567,7 +568,7 @@ async def test_a_room_that_fails_hangs_up_its_own_phones_and_starts_again_from_w
     late = world.phone(mailbox)
     assert late.closed == CloseCode.ROOM_FAILED, "nobody is left with a room that is dead"
 
-    again = await world.open(mailbox.room.code)
+    again = await world.open(mailbox.code)
     assert again is not mailbox
     ben = await world.joins(again, "Ben", key=key)
     table = ben.last(Update).table
@@ -707,12 +708,12 @@ async def test_a_table_that_cannot_be_read_is_said_and_may_be_tried_again(world:
 async def test_a_server_carries_so_many_tables(world: World) -> None:
     codes = [await world.host.create() for _ in range(3)]
     host = world.new_host(max_tables=2)
-    rooms = [await world.open(code) for code in codes[:2]]
+    mailboxes = [await world.open(code) for code in codes[:2]]
     with pytest.raises(ServerFull):
         await host.open(codes[2])
     with pytest.raises(ServerFull):
         await host.create()
-    assert await host.open(codes[0]) is rooms[0]
+    assert await host.open(codes[0]) is mailboxes[0]
     assert host.tables == 2
 
 
@@ -725,7 +726,7 @@ async def carries_on_full(world: World, *, worked_s: float, late_s: float) -> No
         world.clock.now_s += late_s  # a step that takes so long
     with pytest.raises(ServerFull):
         await world.host.create()
-    assert await world.host.open(mailbox.room.code) is mailbox
+    assert await world.host.open(mailbox.code) is mailbox
     assert await world.host.open(sleeping) is not None
     ann.say(Sync(1))
     await settled()
