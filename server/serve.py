@@ -33,7 +33,7 @@ from server.store.embedded import EmbeddedStore, NoStore
 from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
 from server.web.app import build_app
-from server.web.lan import lan_address
+from server.web.lan import near_names, why_not_near
 from wire.messages import MAX_FRAME_BYTES
 
 BACKLOG = 2048
@@ -136,7 +136,7 @@ def serve(settings: Settings, clock: Clock, random_source: RandomSource) -> None
     if settings.log == "json":
         log_for_machines(settings.node)
     _allow_open_files(2 * settings.max_connections)  # as many again may be asking for a page
-    sockets = listen(settings.port)
+    sockets = listen(settings.port, settings.host)
     try:
         with contextlib.ExitStack() as stack:
             url = settings.redis_url
@@ -237,8 +237,16 @@ async def _sweep(store: RedisStore) -> None:
         await asyncio.sleep(SWEEP_EVERY_S)
 
 
-def listen(port: int) -> list[socket.socket]:
-    """Sockets that listen on `port` of every interface, IPv4 first; port 0 takes a free one. Raises `CannotStart`."""
+def listen(port: int, host: str = "") -> list[socket.socket]:
+    """Sockets that listen on `port` of every interface, IPv4 first, or of the address `host` alone.
+
+    Port 0 takes a free one. Raises `CannotStart`.
+    """
+    if host:
+        try:
+            return [_listening(socket.AF_INET6 if ":" in host else socket.AF_INET, host, port)]
+        except OSError as wrong:
+            raise CannotStart(_cannot_open(port, wrong, host)) from None
     try:
         sockets = [_listening(socket.AF_INET, "0.0.0.0", port)]
     except OSError as wrong:
@@ -271,7 +279,9 @@ def _listening(family: socket.AddressFamily, interfaces: str, port: int) -> sock
     return listener
 
 
-def _cannot_open(port: int, wrong: OSError) -> str:
+def _cannot_open(port: int, wrong: OSError, host: str = "") -> str:
+    if wrong.errno == errno.EADDRNOTAVAIL:
+        return f"SLAPJACK_HOST is {host}, which is no address of this machine"
     if wrong.errno == errno.EADDRINUSE:
         return f"port {port} is taken: stop what uses it, or choose another with SLAPJACK_PORT"
     return f"cannot open port {port}: {wrong.strerror}; choose another with SLAPJACK_PORT"
@@ -279,15 +289,17 @@ def _cannot_open(port: int, wrong: OSError) -> str:
 
 def welcome(settings: Settings, port: int) -> str:
     """What is said on the terminal once the server serves: where it is, and a code to point a phone at."""
-    lines = ["", "Slapjack is on the table.", "", f"  this computer      http://localhost:{port}"]
+    own = f"[{settings.host}]" if ":" in settings.host else settings.host or "localhost"
+    lines = ["", "Slapjack is on the table.", "", f"  this computer      http://{own}:{port}"]
     invite = settings.public_url
     if invite:
         lines.append(f"  everywhere         {invite}")
-    elif address := lan_address():
-        invite = f"http://{address}:{port}"
-        lines.append(f"  phones near you    {invite}")
     else:
-        lines.append("  phones near you    no network found")
+        near = [f"http://{own}:{port}"] if settings.host else near_names(port)
+        invite = near[0] if near else ""
+        lines += [f"  {'or' if nth else 'phones near you':18} {origin}" for nth, origin in enumerate(near)]
+        if trouble := why_not_near():
+            lines += ["", f"  Should no phone get through: {trouble}."]
     if invite:
         lines += ["", qr_code(invite)]
     return "\n".join([*lines, "", "Ctrl-C stops the server; tables and scores are kept.", ""])

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
 
+import idna
+
 
 class BadSetting(ValueError):
     """A setting that cannot be used; the text is one line that names the variable and says what it may be."""
@@ -44,8 +46,20 @@ def _redis_url(text: str) -> str:
     return text
 
 
+_LABEL = re.compile(r"[a-z0-9_-]{1,63}")
+
+
+def _host(name: str) -> str:
+    """A host as browsers write it in an origin: lower case, international names in ASCII (UTS 46); `ValueError`."""
+    if ":" in name or name.replace(".", "").isdigit():
+        ip = ipaddress.ip_address(name)
+        return f"[{ip}]" if ip.version == 6 else str(ip)
+    labels = name.rstrip(".").split(".")
+    return ".".join(each if _LABEL.fullmatch(each) else idna.encode(each, uts46=True).decode() for each in labels)
+
+
 def _public_url(text: str) -> str:
-    wrong = ValueError("an address such as https://slapjack.example, without a path")
+    wrong = ValueError("an address such as https://slapjack.example, without a path: a name or a number")
     try:
         parts = urlsplit(text)
         if parts.port == 0:
@@ -56,8 +70,19 @@ def _public_url(text: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain or any(map(str.isspace, text)):
         raise wrong
     # As a browser writes an origin (RFC 6454, 6.1), for it is compared with one.
-    usual_port = ":443" if parts.scheme == "https" else ":80"
-    return f"{parts.scheme}://{parts.netloc.lower().removesuffix(usual_port)}"
+    usual_port = 443 if parts.scheme == "https" else 80
+    try:
+        host = _host(parts.hostname)
+    except ValueError:  # idna's errors among them
+        raise wrong from None
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port not in (None, usual_port) else "")
+
+
+def _listening_address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text.strip("[]")))
+    except ValueError:
+        raise ValueError("an address of this machine, such as 192.168.1.20 or ::1") from None
 
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -114,7 +139,9 @@ class Settings:
     """
 
     port: Annotated[int, Variable("SLAPJACK_PORT", _whole(0, 65535))] = 8000
-    """The port on all interfaces; 0 takes any that is free."""
+    """The port to listen on; 0 takes any that is free."""
+    host: Annotated[str, Variable("SLAPJACK_HOST", _listening_address)] = ""
+    """The one address of this machine to listen on; empty for all."""
     data: Annotated[Path, Variable("SLAPJACK_DATA", _folder)]
     """The folder of the server's own store; unused with `redis_url`."""
     redis_url: Annotated[str, Variable("REDIS_URL", _redis_url)] = ""

@@ -17,7 +17,7 @@ from server.base.settings import Settings
 from server.store.embedded import NoServerBinary, find_binary, running
 from server.store.port import StoreDown
 from server.store.redis import RedisStore
-from server.web.lan import lan_address
+from server.web.lan import near_names, why_not_near
 from server.web.page import PAGE
 
 ANSWER_TIMEOUT_S = 3.0
@@ -97,11 +97,9 @@ def _page() -> Finding:
 
 
 def _addresses(settings: Settings, serving: str | None) -> Iterator[Finding]:
-    near = lan_address()
-    if near is not None:
-        yield Finding(True, "near", f"phones on this network reach http://{near}:{settings.port}")
-    else:
-        yield Finding(None, "near", "this machine is on no network", "join one: phones have to be on the same")
+    near, trouble = near_names(settings.port), why_not_near()
+    what = f"try {', or '.join(near)} on a phone in the same network" if near else "phones find no way to this machine"
+    yield Finding(None if trouble else True, "near", what, trouble)
     if not settings.public_url:
         yield Finding(
             None, "far", "people elsewhere cannot come", "see Friends elsewhere in the README, if they should"

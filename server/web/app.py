@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,7 +23,7 @@ from server.net.limits import AddressBuckets, Bucket
 from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
 from server.web import leaderboard, page, people
-from server.web.lan import invite_origin
+from server.web.lan import invite_origin, other_origins
 from server.web.metrics import CONTENT_TYPE, metrics
 from wire.codes import read_code
 from wire.messages import Kind
@@ -109,9 +110,11 @@ def _questions(host: Host, endpoint: SocketEndpoint, clock: Clock, settings: Set
         return reply({"code": table.code, "people": seated, "seats": len(table.seats), "games": table.games})
 
     async def invite(request: Request) -> Response:
-        """`GET /api/invite`: the origin under which other phones reach this server."""
+        """`GET /api/invite`: the origin under which other phones reach this server, and what else they could try."""
         asked_at = request.headers.get("host", "")
-        return reply({"origin": invite_origin(asked_at, request.url.scheme, settings.public_url)})
+        origin = invite_origin(asked_at, request.url.scheme, settings.public_url)
+        others = await run_in_threadpool(other_origins, origin, settings.public_url)
+        return reply({"origin": origin, "others": others})
 
     async def healthz(_: Request) -> Response:
         """`GET /healthz`: it serves."""

@@ -145,13 +145,19 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_addresses(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "lan_address", lambda: "192.168.1.20")
+    monkeypatch.setattr(doctor, "why_not_near", lambda: "")
+    monkeypatch.setattr(doctor, "near_names", lambda port: [f"http://192.168.1.20:{port}", f"http://box.local:{port}"])
     port = str(lasting_port())
     home = settings(tmp_path, SLAPJACK_PORT=port)
-    assert found(home, "near") == Finding(True, "near", f"phones on this network reach http://192.168.1.20:{port}")
+    assert found(home, "near") == Finding(
+        True, "near", f"try http://192.168.1.20:{port}, or http://box.local:{port} on a phone in the same network"
+    )
     assert found(home, "far").good is None
-    monkeypatch.setattr(doctor, "lan_address", lambda: None)
-    assert found(home, "near").good is None
+    monkeypatch.setattr(doctor, "why_not_near", lambda: "this machine is on no network: join one")
+    monkeypatch.setattr(doctor, "near_names", lambda port: [])
+    assert found(home, "near") == Finding(
+        None, "near", "phones find no way to this machine", "this machine is on no network: join one"
+    )
     served_at = server.url.rpartition(":")[2]
     for public, good in ((f"http://127.0.0.1:{served_at}", None), (f"http://127.0.0.1:{port}", False)):
         assert found(settings(tmp_path, SLAPJACK_PORT=served_at, SLAPJACK_PUBLIC_URL=public), "far").good is good

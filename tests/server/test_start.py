@@ -18,9 +18,9 @@ import pytest
 import redis
 import websockets
 
-from server.serve import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, RealClock, RealRandomSource, listen
+from server.serve import SEND_BUFFER_BYTES, UNACKNOWLEDGED_TIMEOUT_MS, CannotStart, RealClock, RealRandomSource, listen
 from server.store.embedded import EmbeddedStore
-from server.web.lan import invite_origin, lan_address
+from server.web.lan import invite_origin, near_names
 from tests.contracts.servers import RedisServer
 from tests.support import serving
 from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, wait_for
@@ -64,7 +64,7 @@ class Running:
             )
         wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, "the server to start")
         assert self.process.poll() is None, self.said()
-        found = re.search(r"http://localhost:(\d+)", self.said())
+        found = re.search(r"http://(?:localhost|[\d.]+):(\d+)", self.said())
         assert found is not None
         self.url, self.port = found[0].replace("localhost", "127.0.0.1"), int(found[1])
 
@@ -98,10 +98,10 @@ def ask(address: str, method: str = "GET") -> tuple[int, object]:
 def test_it_says_where_it_is_and_serves_there(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         assert ask(f"{server.url}/healthz") == (200, {"status": "ok", "tables": 0})
-        near = lan_address()
-        if near is not None:
-            assert f"phones near you    http://{near}:{server.port}" in server.said()
-            assert ask(f"http://{near}:{server.port}/healthz")[0] == 200
+        for near in near_names(server.port):
+            assert f" {near}\n" in server.said()
+            assert ask(f"{near}/healthz")[0] == 200
+        if near_names(server.port):
             assert server.said().count("█") > 100
         if socket.has_dualstack_ipv6():
             assert ask(f"http://[::1]:{server.port}/healthz")[0] == 200
@@ -244,14 +244,25 @@ def test_time_moves_on_and_luck_does_not_repeat() -> None:
     assert {len(draw) for draw in draws} == {32}
 
 
+def test_it_listens_on_one_address_alone(tmp_path: Path) -> None:
+    with running(tmp_path, SLAPJACK_HOST="127.0.0.2") as server:
+        assert ask(f"http://127.0.0.2:{server.port}/healthz")[0] == 200
+        with pytest.raises(OSError, match="refused"):
+            ask(f"http://127.0.0.1:{server.port}/healthz")
+
+
+def test_an_address_of_another_machine_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match=r"SLAPJACK_HOST is 198\.51\.100\.1, which is no address of this machine"):
+        listen(0, "198.51.100.1")
+
+
 def test_an_invitation_names_what_a_phone_can_reach() -> None:
     """`localhost` is another machine on every phone."""
-    near = lan_address()
     assert invite_origin("example.org:8443", "https", "") == "https://example.org:8443"
     assert invite_origin("localhost:8000", "http", "https://cards.example") == "https://cards.example"
     assert invite_origin("localhost.example:8000", "http", "") == "http://localhost.example:8000"
     for host in ("localhost:8000", "LocalHost:8000", "127.0.0.1:8000", "[::1]:8000"):
-        expected = f"http://{near}:8000" if near is not None else f"http://{host}"
+        expected = next(iter(near_names(8000)), f"http://{host}")
         assert invite_origin(host, "http", "") == expected
 
 
