@@ -123,7 +123,7 @@ class Mailbox:
 
     def has_joined(self, conn: ConnId) -> bool:
         """Whether somebody has come to the table on that connection."""
-        return conn in self.room.guests
+        return self.room.has_joined(conn)
 
     # --- what the host says ---
 

@@ -22,7 +22,10 @@ SCORES = 500
 
 @dataclass
 class ScoreBook:
-    """Scores by `Chair.score_key`; `first_to` wins make a champion, 0 is open-ended."""
+    """Scores by `Chair.score_key`; `first_to` wins make a champion, 0 is open-ended.
+
+    Each field is replaced when it changes, and never changed in place.
+    """
 
     scores: dict[str, Score]
     first_to: int
@@ -39,12 +42,14 @@ class ScoreBook:
 
     def count(self, played: Iterable[Chair], winners: Sequence[Chair]) -> None:
         """Counts a game, and a win for each of those who won or shared it."""
+        scores = dict(self.scores)
         for chair in played:
-            before = self.scores.get(chair.score_key, Score("", ""))
+            before = scores.get(chair.score_key, Score("", ""))
             wins = before.wins + (chair in winners)
-            self.scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
-        while len(self.scores) > SCORES:
-            del self.scores[min(self.scores, key=lambda key: (self.scores[key].wins, self.scores[key].games))]
+            scores[chair.score_key] = Score(chair.record.name, chair.record.face, wins, before.games + 1)
+        while len(scores) > SCORES:
+            del scores[min(scores, key=lambda key: (scores[key].wins, scores[key].games))]
+        self.scores = scores
 
     @property
     def champions(self) -> frozenset[str]:
@@ -62,9 +67,11 @@ class ScoreBook:
 
     def hand_over(self, key: str, to: str) -> None:
         """One person has been counted under two keys: `to` has won what either has."""
-        if (was := self.scores.pop(key, None)) is not None:
-            own = self.scores.get(to, Score("", ""))
-            self.scores[to] = Score(was.name, was.face, was.wins + own.wins, was.games + own.games)
+        scores = dict(self.scores)
+        if (was := scores.pop(key, None)) is not None:
+            own = scores.get(to, Score("", ""))
+            scores[to] = Score(was.name, was.face, was.wins + own.wins, was.games + own.games)
+            self.scores = scores
 
     def knows(self, person: str) -> bool:
         """Whether there is anything of somebody, in the ended tournaments too."""
@@ -72,7 +79,7 @@ class ScoreBook:
 
     def forget(self, person: str) -> None:
         """Takes somebody out, of the ended tournaments too."""
-        self.scores.pop(person, None)
+        self.scores = {key: score for key, score in self.scores.items() if key != person}
         self.archive = tuple(
             Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})
             for ended in self.archive

@@ -99,7 +99,7 @@ def simulate(job: Job) -> tuple[str, list[Judged], int, int]:
     name, players, seed, contests, watched, direct = job
     world = World(players, seed, direct=direct)
     judged = world.run(contests)
-    seat = next(seat for seat, chair in enumerate(world.room.chairs) if chair.conn == watched)
+    seat = next(seat for seat, chair in enumerate(world.room.state.seats.chairs) if chair.conn == watched)
     return name, judged, seat, world.room.late_winners
 
 

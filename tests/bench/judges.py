@@ -133,7 +133,7 @@ def main() -> None:
             print(f"    {name:34} right {report.Share(hits, len(found))}")
         points: dict[str, list[str]] = {}
         for name, at, world in liars:
-            seat = next(seat for seat, chair in enumerate(world.room.chairs) if chair.conn == at)
+            seat = next(seat for seat, chair in enumerate(world.room.state.seats.chairs) if chair.conn == at)
             won = sum(winner == seat for _, winner in winners(world, design))
             points.setdefault(name, []).append(f"{100 * won / len(world.judged) - 25:+.1f}")
         for name, each in points.items():

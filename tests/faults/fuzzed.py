@@ -111,21 +111,21 @@ def oddly_filled(fields: dict[str, Any], rng: random.Random) -> dict[str, Any]:
 
 def fitting(fields: dict[str, Any], room: Room, rng: random.Random) -> dict[str, Any]:
     """The message as somebody could say it at this table now."""
-    turned = room.play.game.view().turned if room.play is not None else 0
+    turned = room.state.play.game.view().turned if room.state.play is not None else 0
     for key, value in fields.items():
         match key:
             case "game":
-                fields[key] = room.games - rng.choice((0, 0, 0, 0, 1))
+                fields[key] = room.state.games - rng.choice((0, 0, 0, 0, 1))
             case "nth":
                 fields[key] = max(0, turned + rng.choice((-1, 0, 0, 1, 1)))
             case "question":
                 fields[key] = (
-                    room.play.referee.question.id
-                    if room.play is not None and room.play.referee.question is not None
+                    room.state.play.referee.question.id
+                    if room.state.play is not None and room.state.play.referee.question is not None
                     else 1
                 )
             case "seat" if isinstance(value, str):
-                fields[key] = rng.choice([chair.id for chair in room.chairs] or ["x"])
+                fields[key] = rng.choice([chair.id for chair in room.state.seats.chairs] or ["x"])
             case "reaction_us" | "late_us":
                 fields[key] = rng.choice((None, 0, 150_000, 400_000, -5, 2**53)) if key[0] == "r" else 4_000
             case "on":
@@ -175,7 +175,9 @@ class Target:
 
     def host_says(self, *messages: Any) -> None:
         """The host, whoever it is, says this."""
-        host = next((chair.conn for chair in self.room.chairs if chair.id == self.room.host), None)
+        host = next(
+            (chair.conn for chair in self.room.state.seats.chairs if chair.id == self.room.state.seats.host), None
+        )
         for message in messages:
             if host is not None and host in self.people:
                 self.happens(Said(host, message))
@@ -205,7 +207,7 @@ class Target:
         for nth in range(4):
             if nth not in self.people.values():
                 self.connect(nth)
-        if self.room.play is None and self.rng.random() < 0.05:
+        if self.room.state.play is None and self.rng.random() < 0.05:
             self.host_says(Start())
 
     def take(self, frame: bytes, text: bool = False) -> bool:

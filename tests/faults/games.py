@@ -22,11 +22,11 @@ class Journaled(Company):
         super().check()
         self.steps += 1
         room = self.table.room
-        if room.stage is Stage.PLAYING and room.play is not None and self.steps % 7 == 0:
+        if room.state.stage is Stage.PLAYING and room.state.play is not None and self.steps % 7 == 0:
             replayed = replay(self.table.journal)
             assert replayed is not None
             assert not replayed.bad, replayed.bad
-            assert msgspec.msgpack.encode(replayed.game) == msgspec.msgpack.encode(room.play.game)
+            assert msgspec.msgpack.encode(replayed.game) == msgspec.msgpack.encode(room.state.play.game)
 
 
 def row(_: Path, full: bool) -> Figure:

@@ -58,8 +58,8 @@ def cards_in(value: object) -> set[str]:
 def twin_of(room: Room, rng: random.Random) -> Room:
     """The same room, with other cards wherever nobody has seen them."""
     twin = copy.deepcopy(room)
-    assert twin.play is not None
-    game = twin.play.game
+    assert twin.state.play is not None
+    game = twin.state.play.game
     assert isinstance(game, Slapjack | War)
     unseen = [card for stack in game.stacks for card in stack[ABOUT_TO_TURN:]] + list(game.under)
     rng.shuffle(unseen)
@@ -68,7 +68,7 @@ def twin_of(room: Room, rng: random.Random) -> Room:
         hidden = len(stack[ABOUT_TO_TURN:])
         stacks.append((*stack[:ABOUT_TO_TURN], *unseen[:hidden]))
         del unseen[:hidden]
-    twin.play.game = msgspec.structs.replace(game, stacks=tuple(stacks), under=tuple(unseen))
+    twin.state.play.game = msgspec.structs.replace(game, stacks=tuple(stacks), under=tuple(unseen))
     return twin
 
 
@@ -98,7 +98,7 @@ class Watched(Company):
 
         def happens_to_both(happened: Input) -> list[Effect]:
             self._inputs += 1
-            if self._inputs % self._every == 0 and self.table.room.play is not None:
+            if self._inputs % self._every == 0 and self.table.room.state.play is not None:
                 self._compare_next(happened)
             effects = happens(happened)
             self._look()
@@ -134,8 +134,8 @@ class Watched(Company):
             hidden = cards_in(msgspec.to_builtins(update)) - self.public - turned
             assert not hidden, f"{hidden} were told in {update}"
         self.messages += len(new)
-        if self.table.room.games != self._game:
-            self._game, self.public = self.table.room.games, set()
+        if self.table.room.state.games != self._game:
+            self._game, self.public = self.table.room.state.games, set()
         self.public |= turned
 
 

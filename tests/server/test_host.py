@@ -475,7 +475,7 @@ async def test_a_card_that_the_server_sent_late_is_no_hurry_of_the_hand_on_it(wo
     await later(20)
     ann.say(Start())
     await later(5)
-    play = mailbox.room.play
+    play = mailbox.room.state.play
     assert play is not None
     while not play.due.contest:
         world.store.open.clear()

@@ -28,8 +28,8 @@ def short_journal(turns: int = 5) -> list[bytes]:
 
 
 def game_bytes(table: Table) -> bytes:
-    assert table.room.play is not None
-    return msgspec.msgpack.encode(table.room.play.game)
+    assert table.room.state.play is not None
+    return msgspec.msgpack.encode(table.room.state.play.game)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_game_is_replayed_byte_by_byte_after_every_move(rules: Rules) -> None:
     compared = 0
     for _ in range(120):
         table.later(1_700)
-        if table.room.play is None:
+        if table.room.state.play is None:
             break
         replayed = replay(table.journal)
         assert replayed is not None
@@ -67,7 +67,7 @@ def test_a_room_goes_on_where_it_was_after_a_crash() -> None:
     before = game_bytes(table)
     table.crash()
     assert game_bytes(table) == before
-    assert table.room.stage is Stage.PLAYING
+    assert table.room.state.stage is Stage.PLAYING
     table.later(60_000)
     assert game_bytes(table) == before, "nobody is there to see a card turned"
     table["Ann"].come_back()
@@ -97,9 +97,9 @@ def test_the_time_limit_goes_on_where_it_was() -> None:
     table.crash()
     table.later(3_600_000)
     table["Ann"].come_back()
-    assert table.room.play is not None
+    assert table.room.state.play is not None
     table.later(31_000)
-    assert table.room.play is None, "a minute has been played"
+    assert table.room.state.play is None, "a minute has been played"
 
 
 def test_a_window_that_was_open_is_void_and_the_card_is_shown_afresh() -> None:
@@ -109,10 +109,10 @@ def test_a_window_that_was_open_is_void_and_the_card_is_shown_afresh() -> None:
     assert table["Ben"].slap(reaction_ms=400) is None
     table.crash()
     table["Ann"].come_back()
-    assert table.room.play is not None
-    assert table.room.play.referee.contest is not None
-    assert not table.room.play.referee.contest.heard
-    assert table.room.play.witness.shown_us >= table.now_us
+    assert table.room.state.play is not None
+    assert table.room.state.play.referee.contest is not None
+    assert not table.room.state.play.referee.contest.heard
+    assert table.room.state.play.witness.shown_us >= table.now_us
     table["Ben"].come_back()
     table.later(500)
     assert table["Ann"].slap(reaction_ms=400) is None

@@ -8,8 +8,8 @@ import pytest
 from engine.cards import deck_text
 from engine.game import Seat, Side
 from engine.rules import GameName, JudgeOf, Penalty, Rules
+from server.table.announcer import SEND_MARGIN_US
 from server.table.mail import Said, Tell
-from server.table.room import SEND_MARGIN_US
 from tests.server.world import MS, Phone, Table, a_deck
 from wire.messages import (
     AddComputer,
@@ -1443,7 +1443,7 @@ def test_r3_whoever_comes_between_a_turn_and_its_moment_gets_the_card_no_sooner(
     while table.turner() != "Ann":
         table.later(100)
     assert table["Ann"].turn() is None
-    play = table.room.play
+    play = table.room.state.play
     assert play is not None
     assert play.witness.shown_us > table.now_us, "its moment is still to come"
     late = table.phone("Late")

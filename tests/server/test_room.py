@@ -1161,12 +1161,12 @@ def test_the_round_trip_is_told_when_it_is_clearly_another() -> None:
 def test_nothing_is_known_of_the_path_to_another_phone() -> None:
     table = Table("Ann", "Ben", rtt_ms={"Ben": 80})
     table.later(1_000)
-    assert table.room.chairs[1].path != Path()
+    assert table.room.state.seats.chairs[1].path != Path()
     table["Ben"].go()
     table["Ben"].come_back()
-    assert table.room.chairs[1].path == Path()
+    assert table.room.state.seats.chairs[1].path == Path()
     table.later(100)
-    assert table.room.chairs[1].path != Path()
+    assert table.room.state.seats.chairs[1].path != Path()
 
 
 def test_a_room_wakes_from_its_record() -> None:
@@ -1216,7 +1216,7 @@ def test_nothing_that_was_due_while_the_store_was_away_has_happened() -> None:
     table = Table("Ann", "Ben", rules=Rules(min_show_ms=300))
     table.start("5H JS")
     table.turn_cards(2)
-    play = table.room.play
+    play = table.room.state.play
     assert play is not None
     before = play.game
     since_us = table.now_us

@@ -123,7 +123,7 @@ class Company:
         return self.rng.choice(here) if here else None
 
     def host(self) -> Phone | None:
-        return next((p for p in self.here() if p.seat == self.table.room.host), None)
+        return next((p for p in self.here() if p.seat == self.table.room.state.seats.host), None)
 
     # --- what ---
 
@@ -133,7 +133,7 @@ class Company:
             self.table.later(self.rng.choice([0, 1, 20, 120, 300, 600]))
             self.rng.choices([act for _, act in self.acts], weights)[0]()
             self.check()
-        self.games = self.table.room.games
+        self.games = self.table.room.state.games
 
     def say(self, phone: Phone | None, message: ClientMessage) -> None:
         if phone is not None:
@@ -152,11 +152,11 @@ class Company:
     def turns(self) -> None:
         for phone in self.here():
             turners = () if phone.view is None else phone.view.turners
-            seat = next((s for s in self.table.room.chairs if s.id == phone.seat), None)
+            seat = next((s for s in self.table.room.state.seats.chairs if s.id == phone.seat), None)
             if seat is not None and seat.place in turners:
                 top = self.table.top()
                 self.say(phone, DoTurn(self.table.game, top + 1, self.reaction_us(phone, top), self.side()))
-        if self.table.room.stage is not Stage.PLAYING:
+        if self.table.room.state.stage is not Stage.PLAYING:
             self.say(self.host(), Start())
 
     def slaps_the_top(self) -> None:
@@ -191,7 +191,7 @@ class Company:
 
     def commands(self) -> None:
         rng = self.rng
-        seat = rng.choice([chair.id for chair in self.table.room.chairs] or [SeatId("x")])
+        seat = rng.choice([chair.id for chair in self.table.room.state.seats.chairs] or [SeatId("x")])
         commands: tuple[ClientMessage, ...] = (
             Start(),
             HoldDeal(rng.random() < 0.3),
@@ -214,8 +214,8 @@ class Company:
             Rename("Somebody else", "🐸"),
             Sync(sent_us=1),
             Point(1, Seat(0)),
-            Shown(self.table.room.games, top, 9_000),
-            AllSaid(self.table.room.games, top),
+            Shown(self.table.room.state.games, top, 9_000),
+            AllSaid(self.table.room.state.games, top),
         )
         self.say(phone, self.rng.choice(says))
 
@@ -229,7 +229,7 @@ class Company:
         return phone
 
     def somebody_joins(self) -> None:
-        if len(self.table.room.chairs) < MAX_SEATS or self.rng.random() < 0.1:
+        if len(self.table.room.state.seats.chairs) < MAX_SEATS or self.rng.random() < 0.1:
             self.new_phone().join()
 
     def somebody_watches(self) -> None:
@@ -262,7 +262,7 @@ class Company:
 
     def loses_their_key(self) -> None:
         """Somebody claims a seat, theirs or another's, and the host believes them or not."""
-        seats = [chair.id for chair in self.table.room.chairs]
+        seats = [chair.id for chair in self.table.room.state.seats.chairs]
         if seats:
             phone, seat = self.new_phone(), self.rng.choice([*(p.seat for p in self.gone if p.seat in seats), *seats])
             phone.join(watch=self.rng.random() < 0.5)
@@ -274,34 +274,39 @@ class Company:
         room = self.table.room
         before = self.state()
         self.table.later(31_000)
-        play = room.play
+        play = room.state.play
         if play is None:
-            assert room.held or room.stage is Stage.LOBBY or before != self.state()
+            assert room.state.held or room.state.stage is Stage.LOBBY or before != self.state()
             return
         waits_for_people = play.game.due().wait is Wait.ANSWERS and any(
-            not room.chairs[seat].away for seat in play.game.due().answers
+            not room.state.seats.chairs[seat].away for seat in play.game.due().answers
         )
-        stands = room.paused or not any(not chair.away for chair in room.chairs if chair.computer is None)
+        stands = room.state.paused or not any(
+            not chair.away for chair in room.state.seats.chairs if chair.computer is None
+        )
         assert waits_for_people or stands or before != self.state(), "the table waits for what never comes"
 
     def state(self) -> tuple[int, Any]:
         room = self.table.room
-        return room.games, room.play.game if room.play is not None else None
+        return room.state.games, room.state.play.game if room.state.play is not None else None
 
     # --- what is always true ---
 
     def check(self) -> None:
         room = self.table.room
-        if room.play is not None:
-            game = room.play.game
+        if room.state.play is not None:
+            game = room.state.play.game
             assert isinstance(game, Slapjack | War)
             cards = [*game.under, *(card.face for card in game.landed), *(c for stack in game.stacks for c in stack)]
             assert sorted(cards) == ALL_CARDS
             view = game.view()
             assert view.pile + sum(seat.cards for seat in view.seats) == 52
-            assert room.play.referee.question is None or room.play.game.due().contest == room.play.referee.question.nth
-        assert len({chair.record.key_hash or chair.id for chair in room.chairs if not chair.gone}) == sum(
-            not chair.gone for chair in room.chairs
+            assert (
+                room.state.play.referee.question is None
+                or room.state.play.game.due().contest == room.state.play.referee.question.nth
+            )
+        assert len({chair.record.key_hash or chair.id for chair in room.state.seats.chairs if not chair.gone}) == sum(
+            not chair.gone for chair in room.state.seats.chairs
         ), "one key, one chair"
 
 
@@ -316,7 +321,7 @@ def test_anybody_does_anything_at_any_time(group: int) -> None:
         try:
             company.play_on()
         except BaseException as wrong:
-            wrong.add_note(f"seed {seed}, {company.table.ms} ms into game {company.table.room.games}")
+            wrong.add_note(f"seed {seed}, {company.table.ms} ms into game {company.table.room.state.games}")
             raise
         games += company.games
     assert games > TABLES // GROUPS, "they have played"

@@ -5,7 +5,6 @@ import pytest
 from engine.rules import GameName, Rules
 from server.table.mail import Forgotten
 from server.table.records import Score
-from server.table.room import Room
 from server.table.scores import SCORES, ScoreBook
 from tests.server.world import Table
 from wire.messages import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
@@ -23,7 +22,7 @@ def play_a_game(table: Table) -> None:
 
 def whole_game(table: Table) -> None:
     """Lets a deck's worth of cards be turned, or the game end by itself."""
-    while table.room.play is not None and table.room.play.game.view().turned < 52:
+    while table.room.state.play is not None and table.room.state.play.game.view().turned < 52:
         for phone in table.phones:
             phone.carry_on()
             phone.turn()
@@ -62,7 +61,7 @@ def test_r29_first_to_n_wins_is_champion_and_the_next_start_begins_anew() -> Non
     assert seen.stage is Stage.LOBBY, "no next deal by itself: there is a champion to cheer"
     assert max(wins(table).values()) == 2
     table.later(60_000)
-    assert table.room.play is None
+    assert table.room.state.play is None
     table.command(Start())
     (ended,) = table.saved.archive
     assert ended.games == games
@@ -201,7 +200,7 @@ def test_whoever_wants_to_be_forgotten_is() -> None:
     table.command(SetTable(first_to=1))
     play_a_game(table)
     table.command(Start())
-    ben = table.room.chairs[1].record
+    ben = table.room.state.seats.chairs[1].record
     table.happens(Forgotten(ben.key_hash))
     table.command(EndGame())
     kept = repr(table.saved)
@@ -217,14 +216,14 @@ def test_a_table_at_which_nobody_knows_who_wants_to_be_forgotten_is_not_looked_a
     """Whoever is forgotten is so at every table that is awake, and anybody may ask for it again and again."""
     table = Table("Ann", "Ben")
     play_a_game(table)
-    monkeypatch.setattr(Room, "table", lambda _: pytest.fail("the whole table was put together"))
+    monkeypatch.setattr("server.table.announcer.table_view", lambda _: pytest.fail("the whole table was put together"))
     assert table.room.receive(Forgotten("nobody"), table.now_us) == []
 
 
 def test_whoever_is_forgotten_is_in_no_result_though_their_leaving_ends_the_game() -> None:
     table = Table("Ann", "Ben")
     table.start(TIE)
-    ben = table.room.chairs[1].record
+    ben = table.room.state.seats.chairs[1].record
     table.happens(Forgotten(ben.key_hash))
     (result,) = table.results
     assert {person.name for person in result.people} == {"Ann"}
@@ -233,17 +232,17 @@ def test_whoever_is_forgotten_is_in_no_result_though_their_leaving_ends_the_game
 
 def test_a_host_who_was_removed_does_not_keep_the_table() -> None:
     table = Table("Ann", "Ben")
-    ben = table.room.chairs[1].id
+    ben = table.room.state.seats.chairs[1].id
     table.command(Remove(ben))
-    assert [chair.record.name for chair in table.room.chairs] == ["Ann"]
+    assert [chair.record.name for chair in table.room.state.seats.chairs] == ["Ann"]
 
 
 def test_who_comes_for_one_game_again_and_again_fills_no_table() -> None:
     scores = {f"key {nth}": Score("Eve", "🦊", 0, 1) for nth in range(SCORES)}
     book = ScoreBook({"anna": Score("Anna", "🦊", 3, 9), **scores}, 0, ())
     table = Table("Ann", "Ben")
-    book.count([table.room.chairs[0]], [table.room.chairs[0]])
+    book.count([table.room.state.seats.chairs[0]], [table.room.state.seats.chairs[0]])
     assert len(book.scores) == SCORES
     assert "anna" in book.scores
-    assert table.room.chairs[0].score_key in book.scores
+    assert table.room.state.seats.chairs[0].score_key in book.scores
     assert "key 0" not in book.scores

@@ -36,6 +36,7 @@ from engine.game import (
 )
 from engine.rules import Rules
 from server.hosting.host import resumed_game
+from server.table.announcer import table_view
 from server.table.mail import ConnId, Effect, Gone, HangUp, Input, Keep, Ping, Ponged, Said, Tell, Woken
 from server.table.records import Change, Result, TableRecord
 from server.table.room import Room
@@ -402,7 +403,7 @@ class Table:
         here = [phone for phone in self.phones if phone.joined and phone.closed is None]
         assert len({phone.n for phone in here}) <= 1, "somebody knows less than another"
         for phone in here:
-            assert phone.seen == self.room.table()
+            assert phone.seen == table_view(self.room.state)
             assert phone.question == here[0].question
             assert phone.seen is not None
             if phone.seen.stage == "playing":
@@ -433,7 +434,7 @@ class Table:
             self.verdicts.append(update.verdict)
         for event in update.events:
             if isinstance(event, GameOver):
-                assert self.saved.scores == self.room.scores.scores, "a result was told before it was kept"
+                assert self.saved.scores == self.room.state.scores.scores, "a result was told before it was kept"
             if isinstance(event, CardTurned):
                 self._shown_us[event.nth] = update.show_at_us
             self._news.append((self.ms, self._line(event)))

@@ -81,12 +81,12 @@ def test_a_liar_gains_little(liar: Liar) -> None:
     """Of 300 contests a fair share is 25 %, give or take 2.5 points; unchecked claims would win nearly all."""
     world = World(players(human=Human(), liar=liar), 4)
     contests = world.run(300)
-    seat = next(seat for seat, chair in enumerate(world.room.chairs) if chair.conn == 1)
+    seat = next(seat for seat, chair in enumerate(world.room.state.seats.chairs) if chair.conn == 1)
     assert report.shares(contests)[seat].pct <= 25 + 8 + 5
     if liar in (Liar(lie_ms=60), Liar(claim_ms=101)):
-        assert world.room.chairs[seat].watch.flagged, "the host is told"
-    honest = [chair for place, chair in enumerate(world.room.chairs) if place != seat]
-    assert not any(chair.watch.flagged for chair in honest)
+        assert world.room.state.seats.chairs[seat].detector.flagged, "the host is told"
+    honest = [chair for place, chair in enumerate(world.room.state.seats.chairs) if place != seat]
+    assert not any(chair.detector.flagged for chair in honest)
 
 
 def test_a_world_can_be_had_again() -> None:

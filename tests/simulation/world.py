@@ -116,15 +116,15 @@ class World:
 
     def _host(self) -> None:
         room = self.room
-        host = next((chair.conn for chair in room.chairs if chair.id == room.host), None)
+        host = next((chair.conn for chair in room.state.seats.chairs if chair.id == room.state.seats.host), None)
         if host is None:
             return
-        if room.stage is Stage.LOBBY and len(room.guests) == len(self.phones) and room.games == 0:
-            if room.rules != self.rules:
+        if room.state.stage is Stage.LOBBY and len(room.state.guests) == len(self.phones) and room.state.games == 0:
+            if room.state.rules != self.rules:
                 self._receive(Said(host, SetRules(self.rules)))
             self._receive(Said(host, Start()))
-        elif room.play is not None and room.play.game.due().contest == 0:
-            view = room.play.game.view()
+        elif room.state.play is not None and room.state.play.game.due().contest == 0:
+            view = room.state.play.game.view()
             if view.turned >= CARDS_A_GAME or any(seat.cards == 0 for seat in view.seats):
                 self._receive(Said(host, EndGame()))
 
@@ -199,9 +199,9 @@ class World:
 
     def _record(self, verdict: Verdict) -> None:
         card = (verdict.game, verdict.nth)
-        at_seats = [chair.conn for chair in self.room.chairs]
+        at_seats = [chair.conn for chair in self.room.state.seats.chairs]
         truths = [self.phones[conn].truths.get(card) if conn is not None else None for conn in at_seats]
         if all(truth is not None for truth in truths):
-            rtts = [chair.path.rtt_us or 0 for chair in self.room.chairs]
-            paths = [chair.path for chair in self.room.chairs]
+            rtts = [chair.path.rtt_us or 0 for chair in self.room.state.seats.chairs]
+            paths = [chair.path for chair in self.room.state.seats.chairs]
             self.judged.append(Judged(verdict, [t for t in truths if t is not None], rtts, paths))

@@ -1,0 +1,220 @@
+"""Who comes to a table, sits at it, claims a seat there, and leaves: of their own will, removed, or forgotten."""
+
+import msgspec
+
+from server.base.keys import KEY, hash_of, new_key
+from server.base.ports import RandomSource
+from server.judge.path import Path
+from server.table.announcer import Announcer, Rejection
+from server.table.chair import Chair, Guest
+from server.table.games import Games
+from server.table.heartbeat import Heartbeat
+from server.table.mail import ConnId
+from server.table.names import BadName, clean, clean_face
+from server.table.state import TableState
+from wire.messages import PROTOCOL, CloseCode, Join, RejectReason, Rename, Seated, SeatId, Sit, Welcome
+
+TABLE_FULL = (RejectReason.TABLE_FULL, "every seat at this table is taken")
+
+
+class Admission:
+    """Lets people in and out. Whoever spectated and has only lost their line is known for a while."""
+
+    def __init__(
+        self,
+        state: TableState,
+        random_source: RandomSource,
+        max_spectators: int,
+        announcer: Announcer,
+        heartbeat: Heartbeat,
+        games: Games,
+    ) -> None:
+        self._state = state
+        self._random_source = random_source
+        self._max_spectators = max_spectators
+        self._announcer = announcer
+        self._heartbeat = heartbeat
+        self._games = games
+        self._spectated: dict[str, None] = {}
+
+    # --- coming --------------------------------------------------------------------------------------------------
+
+    def join(self, conn: ConnId, join: Join, person: str) -> Rejection | None:
+        """Somebody's first message; `person` is to whom their key belongs, where that is known."""
+        state, seats = self._state, self._state.seats
+        if join.protocol != PROTOCOL:
+            self._announcer.hang_up(conn, CloseCode.WRONG_VERSION, "the page is older than the server: load it again")
+            return None
+        key = join.key if KEY.fullmatch(join.key) else new_key(self._random_source)
+        key_hash = person or hash_of(key)
+        # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
+        chair = None if join.watch else seats.chair_of(key_hash)
+        if chair is None:
+            # A screen whose line has blipped comes back, though the table was locked meanwhile.
+            known = join.watch and (key_hash in self._spectated or seats.chair_of(key_hash) is not None)
+            refusal = self._newcomer_refused(join, known)
+            if refusal is not None:
+                return refusal
+            if not join.watch:
+                chair = seats.seat_person(join, key_hash, state.rules)
+        if chair is not None:
+            self._take_seat(conn, chair)
+        # Only now: what their coming has set going is told to the others, and to them with the whole table.
+        state.guests[conn] = Guest(key_hash, chair, heard_us=state.now_us)
+        self._heartbeat.greet()
+        seat_id = chair.id if chair is not None else None
+        self._announcer.tell((conn,), Welcome(state.code, key, seat_id, state.now_us))
+        self._announcer.table(but=conn)
+        self._announcer.whole(conn)
+        return None
+
+    def sit(self, conn: ConnId, guest: Guest, sit: Sit) -> Rejection | None:
+        """A spectator takes a seat, or on this screen the one that they have on another."""
+        if guest.chair is not None:
+            return RejectReason.ALREADY_SEATED
+        chair = self._state.seats.chair_of(guest.key_hash)  # on another device
+        if chair is None:
+            refusal = self._newcomer_refused(Join(sit.name, sit.face))
+            if refusal is not None:
+                return refusal
+            chair = self._state.seats.seat_person(sit, guest.key_hash, self._state.rules)
+        self._seat(conn, guest, chair)
+        return None
+
+    def claim(self, conn: ConnId, guest: Guest, seat: SeatId) -> Rejection | None:
+        """Somebody says that a lost seat is theirs."""
+        own = self._state.seats.own(guest)
+        if own is not None and (own.place is not None or own.id in (self._state.seats.host, seat)):
+            return RejectReason.ALREADY_SEATED
+        chair = self._state.seats.chair(seat)
+        if chair is None or chair.computer is not None or chair.connected:
+            return RejectReason.NO_SUCH_SEAT, "nobody is away from that seat"
+        self._state.claims[conn] = seat
+        return None
+
+    def give_seat(self, seat: SeatId, yes: bool) -> Rejection | None:
+        """A person who has lost their key has their seat again (R28); whoever has the old key is a newcomer."""
+        state = self._state
+        chair, claimant = state.seats.chair(seat), state.claimant(seat)
+        if chair is None or claimant is None:
+            return RejectReason.NO_SUCH_SEAT
+        conn, guest = claimant
+        if not yes:
+            del state.claims[conn]
+            return None
+        state.claims = {other: claimed for other, claimed in state.claims.items() if claimed != seat}
+        own = state.seats.own(guest)
+        if own is not None:
+            guest.chair = None
+            own.conn = None if own.conn == conn else own.conn
+            self.dismiss(own, "you have your earlier seat again")
+        state.scores.hand_over(chair.score_key, guest.key_hash)
+        chair.record = msgspec.structs.replace(chair.record, key_hash=guest.key_hash)
+        self._seat(conn, guest, chair)
+        return None
+
+    def rename(self, guest: Guest, rename: Rename) -> Rejection | None:
+        """Somebody at a seat has another name and face."""
+        if guest.chair is None:
+            return RejectReason.NOT_SEATED
+        try:
+            name = guest.chair.record.name if self._state.rules.plain_names else clean(rename.name)
+        except BadName as wrong:
+            return RejectReason.BAD_NAME, str(wrong)
+        guest.chair.record = msgspec.structs.replace(guest.chair.record, name=name, face=clean_face(rename.face))
+        return None
+
+    def acted(self, chair: Chair) -> None:
+        """Somebody does something, and so is not silent (R24)."""
+        was_away, chair.silent_turns = chair.away, 0
+        if was_away:
+            self._came(chair)
+
+    def _newcomer_refused(self, join: Join, known: bool = False) -> Rejection | None:
+        if self._state.locked and not known:
+            return RejectReason.TABLE_LOCKED, "the host has locked this table"
+        if not join.watch and self._state.seats.is_full(self._state.rules):
+            return TABLE_FULL
+        if join.watch and self._state.spectators() >= self._max_spectators:
+            return RejectReason.TABLE_FULL, "too many people are watching this table"
+        try:
+            clean(join.name)
+        except BadName as wrong:
+            return RejectReason.BAD_NAME, str(wrong)
+        return None
+
+    def _seat(self, conn: ConnId, guest: Guest, chair: Chair) -> None:
+        guest.chair = chair
+        self._announcer.tell((conn,), Seated(chair.id))
+        self._take_seat(conn, chair)
+
+    def _take_seat(self, conn: ConnId, chair: Chair) -> None:
+        if chair.conn is not None:
+            self._state.drop_guest(chair.conn)
+            self._announcer.hang_up(chair.conn, CloseCode.SEAT_TAKEN_OVER, "your seat is in use on another device")
+        chair.conn = conn
+        chair.path = Path()
+        chair.silent_turns = 0
+        self._came(chair)
+
+    def _came(self, chair: Chair) -> None:
+        self._state.seats.came(chair)
+        self._games.presence_changed()
+
+    # --- going ---------------------------------------------------------------------------------------------------
+
+    def lost(self, conn: ConnId) -> None:
+        """A connection is gone; the seat stays (R24)."""
+        guest = self._state.drop_guest(conn)
+        if guest is None:
+            return
+        if guest.chair is None:
+            self._spectated[guest.key_hash] = self._spectated.pop(guest.key_hash, None)
+            if len(self._spectated) > self._max_spectators:
+                del self._spectated[next(iter(self._spectated))]
+            return
+        guest.chair.conn = None
+        self._games.presence_changed()
+
+    def quit(self, conn: ConnId, guest: Guest) -> None:
+        """Somebody leaves for good (R25)."""
+        if guest.chair is not None:
+            self._remove(guest.chair)
+        self._state.drop_guest(conn)
+        self._announcer.hang_up(conn, CloseCode.REMOVED, "you have left the table")
+
+    def dismiss(self, chair: Chair, reason: str) -> None:
+        """Takes a seat away from whoever has it."""
+        if chair.conn is not None:
+            self._state.drop_guest(chair.conn)
+            self._announcer.hang_up(chair.conn, CloseCode.REMOVED, reason)
+        self._remove(chair)
+
+    def forget(self, person: str) -> None:
+        """Takes a person out of all that is known here. Most who want that were at none of a server's tables."""
+        state = self._state
+        chair = state.seats.chair_of(person)
+        if chair is not None:
+            # First, for their leaving may end the game, and its result must not name them.
+            chair.record = msgspec.structs.replace(chair.record, name="", key_hash="")
+            self.dismiss(chair, "you have been forgotten, as you asked")
+        for conn in [conn for conn, guest in state.guests.items() if guest.key_hash == person]:
+            state.drop_guest(conn)
+            self._announcer.hang_up(conn, CloseCode.REMOVED, "you have been forgotten, as you asked")
+        self._spectated.pop(person, None)
+        if state.scores.knows(person):
+            state.scores.forget(person)
+
+    def _remove(self, chair: Chair) -> None:
+        """Takes a seat from the table for good (R25); its win score stays with its owner."""
+        state, seats = self._state, self._state.seats
+        seats.let_go(chair)
+        if state.dealer == chair.id:
+            # The deal passes to the left of where it was (R2).
+            state.dealer = seats.chairs[seats.chairs.index(chair) - 1].id
+        self._games.leave(chair)
+        if chair.computer is not None:
+            state.scores.forget(chair.id)
+        if state.play is None or chair.place is None:
+            seats.drop(chair)
+        self._games.look_who_is_here(state.now_us)
