@@ -166,6 +166,8 @@ class Settings:
 
     max_tables: Annotated[int, Variable("SLAPJACK_MAX_TABLES", _whole(1, 100_000))] = 1_000
     """Tables awake at once."""
+    max_tables_per_address: Annotated[int, Variable("SLAPJACK_MAX_TABLES_PER_ADDRESS", _whole(1, 100_000))] = 100
+    """Tables awake at once for one address, which never has more than half of all."""
     max_spectators: Annotated[int, Variable("SLAPJACK_MAX_SPECTATORS", _whole(0, 10_000))] = 200
     """People watching one table."""
     max_connections: Annotated[int, Variable("SLAPJACK_MAX_CONNECTIONS", _whole(1, 100_000))] = 4_000

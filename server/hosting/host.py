@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from engine.game import Wait
 from engine.rules import Rules
 from server.base.ports import Clock, RandomSource
+from server.hosting.awake import Awake, NetworkFull, ServerFull
 from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
 from server.hosting.keeper import give_up
 from server.hosting.mailbox import Mailbox
@@ -24,6 +25,9 @@ log = logging.getLogger("slapjack.host")
 
 LOOK_US = 100_000
 """How often the loop is looked at."""
+
+UNUSED_EVERY = 10
+"""With every so many looks, once a second, tables that nobody uses are put to sleep."""
 
 A_FEW_TABLES = 50
 """So few tables are never too many: whatever keeps this machine busy then, it is not they."""
@@ -45,16 +49,16 @@ HEALTHY_MS = 2_000
 """A server that renews its lease has more of it left than this; one that has less is about to lose its tables."""
 
 
-class ServerFull(Exception):
-    """As many tables are awake as this server carries."""
-
-
 class ServerStops(Exception):
     """This server takes no table: it is about to stop, or has lost its lease."""
 
 
 class Host:
-    """The rooms of this server, by code."""
+    """The tables of this server, by code.
+
+    At most `max_tables` are awake at once, `max_tables_each` of them for one client network, and at most
+    `max_spectators` people watch each. A network is a text, the same for all who share it (`limits.client_network`).
+    """
 
     def __init__(
         self,
@@ -64,11 +68,11 @@ class Host:
         max_tables: int,
         max_spectators: int,
         node: Node | None = None,
+        max_tables_each: int | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._random_source = random_source
-        self._max_tables = max_tables
         self._max_spectators = max_spectators
         self.node = node
         """This server among others; None where it is alone."""
@@ -83,42 +87,54 @@ class Host:
         """Tables that were given up because this server was about to stop."""
         self._strain = Strain()
         self._look: asyncio.TimerHandle | None = None
-        self._mailboxes: dict[str, Mailbox] = {}
-        self._opening: dict[str, asyncio.Future[Mailbox | None]] = {}
+        self._looks = 0
+        self._awake = Awake(clock, max_tables, max_tables_each or max_tables)
+        self._opening: dict[str, asyncio.Task[Mailbox | None]] = {}
+        self._releasing: set[asyncio.Task[None]] = set()
 
-    async def create(self) -> str:
-        """Keeps a new table under a free code and gives the code; raises `ServerFull` and `StoreDown`."""
-        if self._strain.full and len(self._mailboxes) >= A_FEW_TABLES:
+    async def create(self, network: str = "") -> str:
+        """Keeps a new table under a free code and gives the code; nobody is at it yet, and it sleeps.
+
+        Raises `ServerFull`, `NetworkFull` and `StoreDown`.
+        """
+        if self._strain.full and len(self._awake) >= A_FEW_TABLES:
             raise ServerFull("those who play here need all of this server")
-        await self._make_room()
+        self._make_room(network)
         while True:
             code = new_code(self._random_source)
             if await self._store.create_table(TableRecord(code, Rules(), born=self._random_source.draw()[:8].hex())):
                 return code
 
-    async def open(self, code: str) -> Mailbox | None:
-        """The room of that code, woken where it slept; None where there is no such table.
+    async def open(self, code: str, network: str = "") -> Mailbox | None:
+        """The mailbox of that table, woken for that network where it slept; None where there is no such table.
 
-        Raises `Elsewhere` where a living server has it, `ServerStops`, `ServerFull`, `StoreDown` and `BadRecord`.
+        Raises `Elsewhere` where a living server has it, `ServerStops`, `ServerFull`, `NetworkFull`, `StoreDown` and
+        `BadRecord`.
         """
-        mailbox = self._mailboxes.get(code)
-        if mailbox is not None:
-            return mailbox
-        self._must_serve()
-        opening = self._opening.get(code)
-        if opening is None:
-            opening = self._opening[code] = asyncio.ensure_future(self._wake(code))
-            opening.add_done_callback(lambda _: self._opening.pop(code, None))
-        return await asyncio.shield(opening)
+        while True:
+            if (mailbox := self._awake.get(code)) is not None:
+                return mailbox
+            self._must_serve()
+            others = self._opening.get(code)
+            try:
+                return await asyncio.shield(others or self._start_waking(code, network))
+            except NetworkFull:
+                if others is None:
+                    raise  # else it was another network's, and is tried again for this one
+
+    def _start_waking(self, code: str, network: str) -> "asyncio.Task[Mailbox | None]":
+        opening = self._opening[code] = asyncio.create_task(self._wake(code, network))
+        opening.add_done_callback(lambda _: self._opening.pop(code, None))
+        return opening
 
     async def peek(self, code: str) -> TableRecord | None:
         """What is kept of a table, without waking it; raises `StoreDown` and `BadRecord`."""
-        mailbox = self._mailboxes.get(code)
+        mailbox = self._awake.get(code)
         return mailbox.room.record() if mailbox is not None else await self._store.load_table(code)
 
     def forget(self, person: str) -> None:
         """Has every table that is awake forget a person."""
-        for mailbox in list(self._mailboxes.values()):
+        for mailbox in self._awake:
             mailbox.forget(person)
 
     async def forget_everywhere(self, person: str) -> None:
@@ -131,11 +147,11 @@ class Host:
     @property
     def tables(self) -> int:
         """How many tables are awake."""
-        return len(self._mailboxes)
+        return len(self._awake)
 
     def fall_silent(self) -> None:
         """This server can no longer speak for its tables: they are anybody's."""
-        for mailbox in list(self._mailboxes.values()):
+        for mailbox in self._awake:
             mailbox.fall_silent()
 
     async def drain(self) -> None:
@@ -144,7 +160,7 @@ class Host:
         alone = self.node is None
         if not alone:
             await asyncio.sleep(NOTICED_S)
-        mailboxes = list(self._mailboxes.values())
+        mailboxes = list(self._awake)
         handing: list[asyncio.Task[None]] = []
         for mailbox in mailboxes:
             handing.append(asyncio.create_task(mailbox.hand_over()))
@@ -154,24 +170,24 @@ class Host:
         self.handed_over += len(mailboxes)
 
     async def close(self) -> None:
-        """Stops every room."""
+        """Stops every table."""
         if self._look is not None:
             self._look.cancel()
-        keeping = [task for mailbox in list(self._mailboxes.values()) if (task := mailbox.stop()) is not None]
-        await asyncio.gather(*keeping, return_exceptions=True)
+        keeping = [task for mailbox in self._awake if (task := mailbox.stop()) is not None]
+        await asyncio.gather(*keeping, *self._releasing, return_exceptions=True)
 
-    async def _wake(self, code: str) -> Mailbox | None:
-        await self._make_room()
+    async def _wake(self, code: str, network: str) -> Mailbox | None:
+        self._make_room(network)
         owner = self.lease.owner
         opened = await self._open_table(code, owner)
         if opened is None:
             return None
         try:  # much may have happened meanwhile
-            self._must_carry_one_more()
+            self._make_room(network)
             self._must_serve()
             if owner != self.lease.owner:
                 raise ServerStops("the lease under which the table was taken is over")
-        except (ServerFull, ServerStops):
+        except (ServerFull, NetworkFull, ServerStops):
             await give_up(self._store, code, owner, opened.epoch)
             raise
         self.woken += 1
@@ -179,10 +195,11 @@ class Host:
         room = Room(
             opened.record, self._random_source, self._max_spectators, replayed, self._clock.now_us(), self._strain
         )
-        self._mailboxes[code] = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._forget)
+        mailbox = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._awake.remove)
+        self._awake.add(mailbox, network)
         if self._look is None:
             self._look_later()
-        return self._mailboxes[code]
+        return mailbox
 
     async def _open_table(self, code: str, owner: str) -> Opened | None:
         """Takes the table; waits for the end of a lease that should have been renewed by now."""
@@ -203,28 +220,26 @@ class Host:
         self._look = asyncio.get_running_loop().call_later(LOOK_US / 1e6, self._look_now, now_us, worked_us)
 
     def _look_now(self, since_us: int, worked_us: int) -> None:
-        """Sees how hard the server works and how late it is, for as long as there is a room."""
+        """Sees how hard the server works and how late it is, and who is gone, for as long as a table is awake."""
         took_us = self._clock.now_us() - since_us
         self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
         self._look = None
-        if self._mailboxes:
+        self._looks += 1
+        if self._looks % UNUSED_EVERY == 0:
+            self._release(self._awake.stop_unused())
+        if self._awake:
             self._look_later()
 
-    async def _make_room(self) -> None:
-        """Lets a table that nobody is at go to sleep, so that there is place for another."""
-        idle = [mailbox for mailbox in self._mailboxes.values() if mailbox.idle()]
-        for mailbox in idle:
-            mailbox.stop()  # all before anything is waited for, or somebody might come to one that is about to stop
-        await asyncio.gather(*(mailbox.release() for mailbox in idle))
-        self._must_carry_one_more()
+    def _make_room(self, network: str) -> None:
+        """Puts a table to sleep at which nobody is, where there is no place for one more of that network."""
+        self._release(self._awake.make_room(network))
 
-    def _must_carry_one_more(self) -> None:
-        if len(self._mailboxes) >= self._max_tables:
-            raise ServerFull(f"this server carries {self._max_tables} tables")
-
-    def _forget(self, mailbox: Mailbox) -> None:
-        if self._mailboxes.get(mailbox.code) is mailbox:
-            del self._mailboxes[mailbox.code]
+    def _release(self, stopped: Sequence[Mailbox]) -> None:
+        """Lets stopped tables be anybody's, which nobody has to wait for."""
+        for mailbox in stopped:
+            releasing = asyncio.create_task(mailbox.release())
+            self._releasing.add(releasing)
+            releasing.add_done_callback(self._releasing.discard)
 
 
 def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:

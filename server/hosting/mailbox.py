@@ -39,8 +39,8 @@ from wire.messages import ClientMessage, CloseCode, Join, StoreStalled, Update
 
 log = logging.getLogger("slapjack.mailbox")
 
-SLEEP_AFTER_S = 600.0
-"""A room without anybody leaves memory after this; its table stays in the store."""
+ARRIVAL_S = 1.0
+"""So long at least a room stays awake for whoever had it woken, and is on the way into it."""
 
 MOST_WAITING = 2_000
 """What may wait at a table while its store is away, before whoever says more is hung up on."""
@@ -82,15 +82,13 @@ class Mailbox:
         self._joins = JoinQueue(self.code, store, self._phones, self._post, self._refuse)
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_us = 0
-        self._quiet_since_us = clock.now_us()
+        self.visited = False
+        """Whether anybody who was at the table since it was woken has gone."""
+        self.quiet_since_us = clock.now_us()
+        """When it was woken, or anybody was last here."""
         self._set_alarm()
 
     # --- what the net says ---
-
-    @property
-    def people(self) -> int:
-        """How many phones are connected."""
-        return len(self._phones)
 
     def connect(self, conn: ConnId, phone: Phone) -> None:
         """A phone is there; its first message says who it is. It is hung up on where the room has just ended."""
@@ -117,8 +115,7 @@ class Mailbox:
     def disconnect(self, conn: ConnId) -> None:
         """A phone is gone; said twice it is the same."""
         self._sender.drop(conn)
-        if self._phones.pop(conn, None) is not None:
-            self._quiet_since_us = self._clock.now_us()
+        if self._let_go(conn) is not None:
             self._post(Gone(conn), self._clock.now_us())
 
     def has_joined(self, conn: ConnId) -> bool:
@@ -131,9 +128,9 @@ class Mailbox:
         """The person of that key hash wants to be forgotten."""
         self._post(Forgotten(person), self._clock.now_us())
 
-    def idle(self) -> bool:
-        """Whether nobody has been here for so long that the room may go to sleep."""
-        return not self._phones and self._clock.now_us() - self._quiet_since_us > SLEEP_AFTER_S * 1e6
+    def empty(self, now_us: int) -> bool:
+        """Whether nobody is here and nothing has to be kept, so that the room may go to sleep if it has to."""
+        return not self._phones and self._keeping is None and now_us - self.quiet_since_us > ARRIVAL_S * 1e6
 
     async def hand_over(self) -> None:
         """Finishes the change that is being kept, gives the table up, and sends the phones to whoever has it next."""
@@ -169,8 +166,14 @@ class Mailbox:
     # --- in order ---
 
     def _refuse(self, conn: ConnId, code: CloseCode, reason: str) -> None:
-        if (phone := self._phones.pop(conn, None)) is not None:
+        if (phone := self._let_go(conn)) is not None:
             phone.hang_up(code, reason)
+
+    def _let_go(self, conn: ConnId) -> Phone | None:
+        if (phone := self._phones.pop(conn, None)) is not None:
+            self.visited = self.visited or self.has_joined(conn)
+            self.quiet_since_us = self._clock.now_us()
+        return phone
 
     def _post(self, happened: Input, at_us: int) -> None:
         self._inbox.append((happened, at_us))
@@ -256,7 +259,7 @@ class Mailbox:
 
     def _say_stalled(self, stalled: bool = True) -> None:
         """Says that the store is away; with every try, for a phone that hears nothing for long takes us for dead."""
-        self._quiet_since_us = self._clock.now_us()
+        self.quiet_since_us = self._clock.now_us()
         if self._silenced():
             return
         frame = frame_of(write(StoreStalled(stalled)))

@@ -16,11 +16,12 @@ from server.base import meters
 from server.base.keys import hash_of
 from server.base.ports import Clock
 from server.base.settings import Settings
-from server.hosting.host import Host, ServerFull, ServerStops
+from server.hosting.awake import NetworkFull, ServerFull
+from server.hosting.host import Host, ServerStops
 from server.hosting.mailbox import Mailbox
 from server.hosting.phone import SERVICE_RESTART, STOPS, STORE_AWAY
 from server.net.http import TooManyMisses, key_of, right_origin
-from server.net.limits import AddressBuckets, Bucket, Count, Guesses
+from server.net.limits import AddressBuckets, Bucket, Count, Guesses, client_network
 from server.net.link import SCOPE_KEY, LinkProtocol
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 from server.table.mail import ConnId
@@ -124,7 +125,7 @@ class SocketEndpoint:
         code = read_code(socket.path_params["code"])
         try:
             table = await self.look_for(socket, code, address)
-            mailbox = await self._host.open(table.code) if table is not None else None
+            mailbox = await self._host.open(table.code, client_network(address)) if table is not None else None
         except TooManyMisses as wrong:
             link.hang_up(CloseCode.TOO_MANY, wrong.text)
             return None
@@ -134,6 +135,9 @@ class SocketEndpoint:
             return None
         except ServerStops:
             link.hang_up(SERVICE_RESTART, STOPS)
+            return None
+        except NetworkFull:
+            link.hang_up(CloseCode.TOO_MANY, NetworkFull.text)
             return None
         except ServerFull:
             link.hang_up(CloseCode.SERVER_FULL, "this server is full")

@@ -14,12 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
+from server.hosting.awake import NetworkFull, ServerFull
 from server.hosting.cluster import Node
-from server.hosting.host import Host, ServerFull
+from server.hosting.host import Host
 from server.hosting.phone import STORE_AWAY
 from server.net.connection import SocketEndpoint
 from server.net.http import Denied, RequestGuard, address, reply
-from server.net.limits import AddressBuckets, Bucket
+from server.net.limits import AddressBuckets, Bucket, client_network
 from server.store.port import BadRecord, StoreDown
 from server.store.redis import RedisStore
 from server.web import leaderboard, page, people
@@ -53,7 +54,9 @@ def build_app(
 
     `state.host` of it is its host; `node` is this server among others, whose lease is for the caller to take and renew.
     """
-    host = Host(store, clock, random_source, settings.max_tables, settings.max_spectators, node)
+    host = Host(
+        store, clock, random_source, settings.max_tables, settings.max_spectators, node, settings.max_tables_per_address
+    )
     endpoint = SocketEndpoint(host, store, clock, settings)
 
     @asynccontextmanager
@@ -96,9 +99,11 @@ def _questions(host: Host, endpoint: SocketEndpoint, clock: Clock, settings: Set
         if not new_tables.take(clock.now_us()):
             raise Denied(429, "too_many", "too many tables are opened now: try again in a moment")
         try:
-            return reply({"code": await host.create()}, 201)
+            return reply({"code": await host.create(client_network(address(request)))}, 201)
         except ServerFull:
             raise Denied(503, "server_full", "this server is full: try again later") from None
+        except NetworkFull:
+            raise Denied(429, "too_many", NetworkFull.text) from None
 
     async def show(request: Request) -> Response:
         """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not; 429."""

@@ -26,6 +26,7 @@ from tests.faults import (
     readers,
     results,
     silent,
+    sleepers,
     soak,
     stalled,
     standard,
@@ -57,6 +58,7 @@ ROWS: dict[int, Callable[[Path, bool], Figure]] = {
     18: strangers.row,
     19: soak.row,
     20: suite.row,
+    21: sleepers.row,
 }
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from server.hosting.awake import SLEEP_AFTER_S, UNVISITED_S, ServerFull
 from server.hosting.cluster import BELIEVED_US, Node
-from server.hosting.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerFull, ServerStops
-from server.hosting.mailbox import FINISH_S, SLEEP_AFTER_S, Mailbox
+from server.hosting.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerStops
+from server.hosting.mailbox import FINISH_S, Mailbox
 from server.hosting.phone import SERVICE_RESTART, STOPS
 from server.serve import STOP_TIMEOUT_S
 from server.store.nodes import LEASE_MS
@@ -157,6 +158,7 @@ async def test_a_table_is_on_one_server_and_the_other_says_on_which(world: World
     _, a, b = await two(world)
     code = await b.host.create()
     mailbox = await a.open(code)
+    world.phone(mailbox)
     with pytest.raises(Elsewhere) as there:
         await b.host.open(code)
     assert there.value.node == "a"
@@ -657,35 +659,31 @@ async def test_a_table_that_is_being_taken_when_a_server_stops_is_anothers_at_on
 
 
 @in_a_world
-async def test_whoever_comes_back_while_idle_rooms_make_place_is_in_a_room_that_lasts(world: World) -> None:
+async def test_whoever_comes_back_while_a_table_is_put_to_sleep_is_at_one_that_lasts(world: World) -> None:
     _, a, _ = await two(world)
-    codes = [await a.host.create() for _ in range(3)]
-    rooms = [await a.open(code) for code in codes]
-    await later(SLEEP_AFTER_S + 1)
+    code = await a.host.create()
+    slept = await a.open(code)
     a.line.journey_s = 0.1
-    making = asyncio.create_task(a.host.create())
-    await later(0.05)
-    back = await a.open(codes[-1])
+    await later(UNVISITED_S + 1.05)
+    assert slept._stopped, "and its release is on its way"
+    back = await a.open(code)
     ann = await world.joins(back, "Ann")
-    await making
     await later(1)
-    assert back not in rooms
+    assert back is not slept
     assert (ann.closed, ann.last(Update).table.seats[0].name) == (None, "Ann")
-    assert await a.open(codes[-1]) is back
+    assert await a.open(code) is back
 
 
 @in_a_world
-async def test_many_idle_rooms_make_place_as_fast_as_one(world: World) -> None:
+async def test_many_unused_tables_are_given_up_together(world: World) -> None:
     store, a, _ = await two(world)
     codes = [await a.host.create() for _ in range(20)]
     for code in codes:
         await a.open(code)
-    await later(SLEEP_AFTER_S + 1)
     a.line.journey_s = 0.1
-    began_us = world.clock.now_us()
-    await a.host.create()
-    assert world.clock.now_us() - began_us == pytest.approx(0.2 * S, abs=1_000), "given up at once, and then created"
+    await later(UNVISITED_S + 1.05)
     assert a.host.tables == 0
+    await later(0.1)
     assert {store.marks[code] for code in codes} == {""}
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from engine.cards import Entropy
 from server.base import meters
-from server.hosting.host import Host, ServerFull, new_code
-from server.hosting.mailbox import MOST_WAITING, SLEEP_AFTER_S, Mailbox
+from server.hosting.awake import SLEEP_AFTER_S, UNVISITED_S, NetworkFull, ServerFull
+from server.hosting.host import Host, new_code
+from server.hosting.mailbox import MOST_WAITING, Mailbox
 from server.hosting.phone import SERVICE_RESTART
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.table.mail import ConnId
@@ -218,8 +219,8 @@ class World:
         self.at_its_end: list[Callable[[], Awaitable[None]]] = []
         self.host = self.new_host()
 
-    def new_host(self, max_tables: int = 100) -> Host:
-        self.host = Host(self.store, self.clock, self.rng, max_tables, 200)
+    def new_host(self, max_tables: int = 100, max_tables_each: int = 100) -> Host:
+        self.host = Host(self.store, self.clock, self.rng, max_tables, 200, max_tables_each=max_tables_each)
         return self.host
 
     async def open(self, code: str) -> Mailbox:
@@ -383,7 +384,7 @@ async def test_whoever_cannot_be_read_is_told_so_and_not_left_waiting(world: Wor
 
     world.store.person_of = person_of  # type: ignore[method-assign]
     ben = await world.joins(mailbox, "Ben", key="the-key-of-somebody-at-this-table")
-    assert (ben.closed, ann.closed, mailbox.people) == (CloseCode.ROOM_FAILED, None, 1)
+    assert (ben.closed, ann.closed, len(mailbox._phones)) == (CloseCode.ROOM_FAILED, None, 1)
 
 
 @in_a_world
@@ -514,7 +515,7 @@ async def test_r24_a_phone_that_is_gone_is_away(world: World) -> None:
     mailbox.disconnect(ben.conn)
     await settled()
     assert [seat.away for seat in ann.last(Update).table.seats] == [False, True]
-    assert mailbox.people == 1
+    assert len(mailbox._phones) == 1
     told = len(ann.got)
     mailbox.disconnect(ben.conn)
     await settled()
@@ -771,7 +772,7 @@ async def test_a_server_carries_no_more_when_all_come_while_the_store_answers_ot
 
 
 @in_a_world
-async def test_a_room_that_nobody_is_at_makes_place(world: World) -> None:
+async def test_a_table_that_nobody_is_at_makes_place_at_once(world: World) -> None:
     codes = [await world.host.create() for _ in range(2)]
     host = world.new_host(max_tables=1)
     mailbox = await world.open(codes[0])
@@ -780,14 +781,102 @@ async def test_a_room_that_nobody_is_at_makes_place(world: World) -> None:
     with pytest.raises(ServerFull):
         await host.open(codes[1])
     mailbox.disconnect(ann.conn)
-    await later(SLEEP_AFTER_S - 1)
+    await later(0.5)
     with pytest.raises(ServerFull):
-        await host.open(codes[1])
-    await later(2)
+        await host.open(codes[1])  # she may be back in a moment
+    await later(1)
     assert await host.open(codes[1]) is not None
     assert host.tables == 1
     late = world.phone(mailbox)
     assert late.closed == SERVICE_RESTART
+
+
+@in_a_world
+async def test_a_table_to_which_nobody_has_come_sleeps_within_seconds(world: World) -> None:
+    mailbox = await world.open(await world.host.create())
+    eve = world.phone(mailbox)
+    await later(60)
+    assert world.host.tables == 1, "she may still say who she is"
+    mailbox.disconnect(eve.conn)
+    await later(UNVISITED_S + 2)
+    assert world.host.tables == 0
+    assert world.phone(mailbox).closed == SERVICE_RESTART
+
+
+@in_a_world
+async def test_a_table_that_everybody_has_left_sleeps_after_a_while(world: World) -> None:
+    mailbox, (ann,) = await world.table("Ann")
+    mailbox.disconnect(ann.conn)
+    await later(SLEEP_AFTER_S - 1)
+    assert world.host.tables == 1
+    await later(3)
+    assert world.host.tables == 0
+
+
+@in_a_world
+async def test_the_emptiest_table_goes_first(world: World) -> None:
+    """One that nobody has joined before one that people have left, and that before one which they left later."""
+    host = world.new_host(max_tables=3)
+    codes = [await host.create() for _ in range(3)]
+    left, left_later, _ = mailboxes = [await world.open(code) for code in codes]
+    phones = [(mailbox, await world.joins(mailbox, "Ann")) for mailbox in (left_later, left)]
+    for mailbox, phone in reversed(phones):
+        await later(1)
+        mailbox.disconnect(phone.conn)
+    await later(2)
+    gone: list[int] = []
+    for _ in range(3):
+        world.phone(await world.open(await host.create()))
+        gone += [nth for nth, mailbox in enumerate(mailboxes) if mailbox._stopped and nth not in gone]
+    assert gone == [2, 0, 1]
+
+
+@in_a_world
+async def test_one_network_does_not_fill_the_server(world: World) -> None:
+    host = world.new_host(max_tables=10, max_tables_each=3)
+    codes = [await host.create("a") for _ in range(5)]
+    for code in codes[:3]:
+        mailbox = await host.open(code, "a")
+        assert mailbox is not None
+        world.phone(mailbox)
+    for wants in (host.open(codes[3], "a"), host.create("a")):
+        with pytest.raises(NetworkFull):
+            await wants
+    assert await host.open(codes[4], "b") is not None
+    assert await host.open(codes[0], "a") is not None, "it is awake"
+    assert host.tables == 4
+
+
+@in_a_world
+async def test_one_network_has_no_more_than_half_however_few_there_are(world: World) -> None:
+    host = world.new_host(max_tables=4)
+    codes = [await host.create() for _ in range(3)]
+    for code in codes[:2]:
+        assert await host.open(code, "a") is not None
+    with pytest.raises(NetworkFull):
+        await host.open(codes[2], "a")
+
+
+@in_a_world
+async def test_a_network_that_has_its_share_gives_up_an_empty_table_of_its_own(world: World) -> None:
+    host = world.new_host(max_tables=10, max_tables_each=1)
+    codes = [await host.create() for _ in range(3)]
+    theirs, ours = await host.open(codes[0], "b"), await host.open(codes[1], "a")
+    await later(2)
+    assert await host.open(codes[2], "a") is not None
+    assert (await host.open(codes[0], "b"), host.tables) == (theirs, 2)
+    assert ours is not None
+    assert world.phone(ours).closed == SERVICE_RESTART
+
+
+@in_a_world
+async def test_whoever_comes_with_somebody_who_may_not_wake_the_table_wakes_it_themselves(world: World) -> None:
+    host = world.new_host(max_tables=10, max_tables_each=1)
+    codes = [await host.create() for _ in range(2)]
+    assert await host.open(codes[0], "a") is not None
+    world.store.journey_s = 0.1
+    came = await asyncio.gather(host.open(codes[1], "a"), host.open(codes[1], "b"), return_exceptions=True)
+    assert [type(each) for each in came] == [NetworkFull, Mailbox]
 
 
 @in_a_world
@@ -867,4 +956,4 @@ async def test_a_room_that_another_server_took_over_falls_silent(world: World) -
     assert len(ann.got) == told
     assert (ann.closed, ben.closed) == (1012, 1012)
     assert world.host.tables == 0
-    assert mailbox.people == 2
+    assert len(mailbox._phones) == 2
