@@ -27,7 +27,7 @@ web: .venv/node.done ## Build the page
 	@$(python) tools/web.py build
 
 .PHONY: check
-check: format-check lint types contracts wire web-check licences-check ## Everything that needs no server to be checked
+check: format-check lint types contracts sizes wire web-check licences-check ## Everything that needs no server to be checked
 
 .PHONY: format
 format: .venv/develop.done .venv/node.done ## Put the code into shape
@@ -50,6 +50,10 @@ types: .venv/develop.done ## Check the types
 .PHONY: contracts
 contracts: .venv/develop.done
 	.venv/bin/lint-imports
+
+.PHONY: sizes
+sizes: .venv/develop.done
+	$(python) -m tools.sizes
 
 .PHONY: wire
 wire: .venv/develop.done
