@@ -31,6 +31,7 @@ from server.net.entrance import entrance
 from server.net.link import link_protocol
 from server.store.embedded import EmbeddedStore, NoStore
 from server.store.port import BadRecord, StoreDown
+from server.store.probe import how_it_keeps, probe
 from server.store.redis import RedisStore
 from server.web.app import build_app
 from server.web.lan import near_names, why_not_near
@@ -163,7 +164,10 @@ async def _serve(
 ) -> None:
     async with open_store(settings, url) as store:
         try:
-            await store.ping()
+            await probe(store.pipeline)
+            if settings.redis_url:
+                for trouble in (await how_it_keeps(store.pipeline)).troubles:
+                    log.warning("%s: %s", store.pipeline.where, trouble)
         except StoreDown as wrong:
             raise CannotStart(str(wrong)) from None
         node = Node(settings.node, store.nodes, clock, random_source) if settings.node else None

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import idna
 
+from server.base.store_address import store_address
+
 
 class BadSetting(ValueError):
     """A setting that cannot be used; the text is one line that names the variable and says what it may be."""
@@ -33,17 +35,6 @@ def _folder(text: str) -> Path:
     if "\0" in str(folder):
         raise ValueError("a folder")
     return folder.absolute()
-
-
-def _redis_url(text: str) -> str:
-    wrong = ValueError("an address such as redis://localhost:6379/0, or rediss:// or unix://")
-    try:
-        parts = urlsplit(text)
-        if parts.scheme not in ("redis", "rediss", "unix") or parts.port == 0:
-            raise wrong
-    except ValueError:
-        raise wrong from None
-    return text
 
 
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
@@ -144,7 +135,7 @@ class Settings:
     """The one address of this machine to listen on; empty for all."""
     data: Annotated[Path, Variable("SLAPJACK_DATA", _folder)]
     """The folder of the server's own store; unused with `redis_url`."""
-    redis_url: Annotated[str, Variable("REDIS_URL", _redis_url)] = ""
+    redis_url: Annotated[str, Variable("REDIS_URL", store_address)] = ""
     """The store to use instead of the server's own; empty for its own."""
     public_url: Annotated[str, Variable("SLAPJACK_PUBLIC_URL", _public_url)] = ""
     """The origin under which people elsewhere reach the server, such as `https://slapjack.example`; empty at home."""

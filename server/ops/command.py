@@ -6,8 +6,9 @@ Knows a store that is open and files. Says what it did line by line to whoever l
 from collections.abc import Callable
 from pathlib import Path
 
-from server.store.backup import CannotImport, Copied, NotEmpty, export, new_file, restore
+from server.store.backup import Copied, export, new_file
 from server.store.redis import RedisStore
+from server.store.restore import CannotImport, NotEmpty, restore
 from server.table.verdicts import findings
 from wire.codes import read_code
 
@@ -21,7 +22,7 @@ class Failed(Exception):
 async def export_to(store: RedisStore, file: Path, say: Say) -> None:
     """`slapjack export FILE`: all that is kept, into a new file. Raises `CannotExport` and `StoreDown`."""
     with new_file(file) as out:
-        copied = await export(store.line, store.board, out)
+        copied = await export(store.pipeline, store.board, out)
         size = out.tell()
     say(f"Exported {_counted(copied)} to {file}, {size / 1e6:.1f} MB.")
     for key in copied.left:
@@ -32,7 +33,7 @@ async def import_from(store: RedisStore, file: Path, replace: bool, say: Say) ->
     """`slapjack import FILE`: all that a file has, into the store. Raises `Failed`, `CannotImport` and `StoreDown`."""
     try:
         with file.open("rb") as kept:
-            copied = await restore(store.line, store.board, kept, replace=replace)
+            copied = await restore(store.pipeline, store.board, kept, replace=replace)
     except OSError as wrong:
         raise Failed(f"cannot read {file}: {wrong.strerror}") from None
     except CannotImport as wrong:

@@ -16,6 +16,7 @@ from server.base.ports import Clock
 from server.base.settings import Settings
 from server.store.embedded import NoServerBinary, find_binary, running
 from server.store.port import StoreDown
+from server.store.probe import Unfit, how_it_keeps, probe
 from server.store.redis import RedisStore
 from server.web.lan import near_names, why_not_near
 from server.web.page import PAGE
@@ -23,6 +24,7 @@ from server.web.page import PAGE
 ANSWER_TIMEOUT_S = 3.0
 COARSE_US = 1_000
 """A clock that moves in steps longer than this cannot tell hands apart."""
+CANNOT_TELL = "see that they are `yes`, `always` and `noeviction`, as docs/operating.md says"
 NAPS = 20
 NAP_S = 0.005
 LATE_US = 10_000
@@ -54,13 +56,19 @@ async def look_at_store(settings: Settings) -> Finding:
         return _own_store(settings.data)
     try:
         async with RedisStore(url) as store:
-            await store.ping()
-            kept = await store.line.answer(store.line.redis.config_get("appendonly"), "CONFIG")
+            await probe(store.pipeline)
+            keeps = await how_it_keeps(store.pipeline)
+    except Unfit as unfit:
+        return Finding(False, "store", str(unfit), "unset REDIS_URL, and the server brings its own store")
     except StoreDown as wrong:
         return Finding(False, "store", str(wrong), "start it, or correct REDIS_URL; unset, the server brings its own")
-    where = store.line.where if settings.redis_url else f"the server's own, in {settings.data}; it is running"
-    if settings.redis_url and kept.get("appendonly", kept.get(b"appendonly")) not in ("yes", b"yes"):
-        return Finding(None, "store", f"{where} answers, but forgets all when it ends", "set `appendonly yes` there")
+    if not settings.redis_url:
+        return Finding(True, "store", f"the server's own, in {settings.data}; it is running")
+    where = store.pipeline.where
+    if keeps.troubles:
+        return Finding(None, "store", f"{where} answers, but {'; '.join(keeps.troubles)}")
+    if keeps.unknown:
+        return Finding(None, "store", f"{where} answers; cannot tell its {' and '.join(keeps.unknown)}", CANNOT_TELL)
     return Finding(True, "store", where)
 
 

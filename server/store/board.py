@@ -63,16 +63,16 @@ class Finished(Value):
 class Board:
     """The boards of every game. A row of somebody who has not played for `keep_s` goes."""
 
-    def __init__(self, line: Pipeline, keep_s: int) -> None:
-        self._line = line
-        self._redis = line.redis
+    def __init__(self, pipeline: Pipeline, keep_s: int) -> None:
+        self._pipeline = pipeline
+        self._redis = pipeline.redis
         self._keep_s = keep_s
-        self._count_script = line.script("count")
+        self._count_script = pipeline.script("count")
 
     async def announce(self, code: str) -> int:
         """Says that this table is about to have a result waiting. Gives the time, in seconds since 1970."""
-        now_s = await self._line.now_s()
-        await self._line.ask(lambda pipe: pipe.zadd(DUE, {code: now_s}), DUE)
+        now_s = await self._pipeline.now_s()
+        await self._pipeline.ask(lambda pipe: pipe.zadd(DUE, {code: now_s}), DUE)
         return now_s
 
     async def drain(self, code: str) -> bool:
@@ -81,7 +81,7 @@ class Board:
         Raises `BadRecord` for what cannot be read, which stays, after the rest has been counted.
         """
         outbox, bad = outbox_key(code), ""
-        waiting = await self._line.ask(lambda pipe: pipe.hgetall(outbox), outbox)
+        waiting = await self._pipeline.ask(lambda pipe: pipe.hgetall(outbox), outbox)
         for packed_id, packed in waiting.items():
             try:
                 finished = msgspec.msgpack.decode(packed, type=Finished)
@@ -91,7 +91,7 @@ class Board:
                 continue
             if not await self._count(game, finished):
                 return False
-            await self._line.answer(self._redis.hdel(outbox, packed_id), outbox)
+            await self._pipeline.answer(self._redis.hdel(outbox, packed_id), outbox)
         if bad:
             raise BadRecord(bad)
         return True
@@ -99,7 +99,7 @@ class Board:
     async def pause_counting(self) -> bool:
         """From now on, and for a minute unless it is said again, results wait; whether they did already."""
         before = [
-            await self._line.answer(self._redis.set(_paused(game), "1", ex=PAUSE_S, get=True), _paused(game))
+            await self._pipeline.answer(self._redis.set(_paused(game), "1", ex=PAUSE_S, get=True), _paused(game))
             for game in GameName
         ]
         return None not in before
@@ -107,19 +107,19 @@ class Board:
     async def count_again(self) -> None:
         """Results need not wait any longer."""
         for game in GameName:
-            await self._line.answer(self._redis.delete(_paused(game)), _paused(game))
+            await self._pipeline.answer(self._redis.delete(_paused(game)), _paused(game))
 
     async def paused(self) -> bool:
         """Whether results wait."""
-        found = [await self._line.answer(self._redis.exists(_paused(game)), _paused(game)) for game in GameName]
+        found = [await self._pipeline.answer(self._redis.exists(_paused(game)), _paused(game)) for game in GameName]
         return any(found)
 
     async def sweep(self) -> None:
         """Counts what a crash has left waiting anywhere, and lets go of what is past its time."""
         if await self.paused():
             return
-        now_s = await self._line.now_s()
-        waiting = await self._line.answer(self._redis.zrange(DUE, 0, -1), DUE)
+        now_s = await self._pipeline.now_s()
+        waiting = await self._pipeline.answer(self._redis.zrange(DUE, 0, -1), DUE)
         all_counted = True
         for code in waiting:
             try:
@@ -129,24 +129,24 @@ class Board:
                 all_counted = False
         if all_counted:
             # Who was announced since is newer than this, and nothing older waits: its id need not be known any more.
-            await self._line.answer(self._redis.zremrangebyscore(DUE, "-inf", now_s - STAYS_DUE_S), DUE)
+            await self._pipeline.answer(self._redis.zremrangebyscore(DUE, "-inf", now_s - STAYS_DUE_S), DUE)
             for game in GameName:
                 counted = f"{_prefix(game)}counted"
                 forgotten = self._redis.zremrangebyscore(counted, "-inf", now_s - REMEMBERED_S)
-                await self._line.answer(forgotten, counted)
+                await self._pipeline.answer(forgotten, counted)
         for game in GameName:
             await self._retire(game, now_s)
 
     async def page(self, game: GameName, span: Span, by: By, page: int, person: str) -> Page:
         """A page of a board; `person` is who asks, or empty. Takes two round trips of look-ups, O(log people) each."""
-        prefix = f"{_prefix(game)}{period(span, await self._line.now_s())}:"
+        prefix = f"{_prefix(game)}{period(span, await self._pipeline.now_s())}:"
         key, asker, least_first = prefix + by, _member(person), FIGURES[by].least_first
         start = (page - 1) * PAGE_ROWS
         async with self._redis.pipeline(transaction=False) as pipe:
             pipe.zcard(key)
             pipe.zrange(key, start, start + PAGE_ROWS - 1, desc=not least_first, withscores=True)
             pipe.zscore(key, asker)
-            people, ranked, own_score = await self._line.answer(pipe.execute(), key)
+            people, ranked, own_score = await self._pipeline.answer(pipe.execute(), key)
         shown = [(member.decode(), score) for member, score in ranked]
         async with self._redis.pipeline(transaction=False) as pipe:
             for score in [*(score for _, score in shown[:1]), *([own_score] if own_score is not None else [])]:
@@ -154,7 +154,7 @@ class Board:
                 pipe.zcount(key, least, most)
             for member in [*(member for member, _ in shown), *([asker] if asker else [])]:
                 pipe.hmget(f"{prefix}row:{member}", "name", "face", *KEPT)
-            found = await self._line.answer(pipe.execute(), key) if shown or asker else []
+            found = await self._pipeline.answer(pipe.execute(), key) if shown or asker else []
         ranks = [int(better) + 1 for better in found[: bool(shown) + (own_score is not None)]]
         figures = found[len(ranks) :]
         rows: list[Row] = []
@@ -168,7 +168,7 @@ class Board:
 
     async def forget(self, person: str) -> None:
         """Takes a person off every board."""
-        now_s = await self._line.now_s()
+        now_s = await self._pipeline.now_s()
         for game in GameName:
             await self._take_off(game, [_member(person)], now_s)
 
@@ -198,7 +198,7 @@ class Board:
         }
         answer = await self._count_script(
             [f"{_prefix(game)}counted", _paused(game), f"{_prefix(game)}seen"],
-            [_prefix(game), result.id, at_s, await self._line.now_s(), msgspec.json.encode(told)],
+            [_prefix(game), result.id, at_s, await self._pipeline.now_s(), msgspec.json.encode(told)],
         )
         return bool(answer != b"PAUSED")
 
@@ -206,7 +206,7 @@ class Board:
         seen = f"{_prefix(game)}seen"
         while True:
             past = self._redis.zrangebyscore(seen, "-inf", now_s - self._keep_s, start=0, num=RETIRED_AT_ONCE)
-            members = [member.decode() for member in await self._line.answer(past, seen)]
+            members = [member.decode() for member in await self._pipeline.answer(past, seen)]
             if not members:
                 return
             await self._take_off(game, members, now_s)
@@ -221,7 +221,7 @@ class Board:
                 pipe.delete(*(f"{prefix}{each}:row:{member}" for member in members))
                 for by in By:
                     pipe.zrem(f"{prefix}{each}:{by}", *members)
-            await self._line.answer(pipe.execute(), f"{prefix}seen")
+            await self._pipeline.answer(pipe.execute(), f"{prefix}seen")
 
 
 def outbox_key(code: str) -> str:

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -114,6 +115,8 @@ class EmbeddedStore:
         self._flushes = fsync == "everysec"
         self._turn = threading.Lock()
         self._stopping = threading.Event()
+        self._flushed_s = time.monotonic()
+        self._said = ""
         self.log = folder / "store.log"
         try:
             _make(folder)
@@ -146,7 +149,7 @@ class EmbeddedStore:
     def _start(self) -> "subprocess.Popen[bytes]":
         lock = _locked(self._folder)
         try:
-            with self.log.open("ab") as output:
+            with os.fdopen(_opened(self.log, os.O_WRONLY | os.O_APPEND), "ab") as output:
                 return subprocess.Popen(
                     self._command,
                     stdin=subprocess.PIPE,
@@ -154,6 +157,7 @@ class EmbeddedStore:
                     stderr=output,
                     pass_fds=[lock],
                     env={**os.environ, "LC_ALL": "C"},
+                    umask=0o077,
                     # Ctrl-C is for the game, which stops the store when its last table is written.
                     start_new_session=True,
                 )
@@ -172,24 +176,39 @@ class EmbeddedStore:
             time.sleep(POLL_S)
 
     def _keep_running(self) -> None:
-        flushed_s = time.monotonic()
         while not self._stopping.wait(WATCH_S):
-            if self._process.poll() is not None:
-                self._start_again()
-            elif self._flushes and time.monotonic() - flushed_s >= FLUSH_S:
+            try:
+                self._look_after()
+            except Exception as wrong:  # as when no file can be opened: this thread must outlive whatever it meets
+                self._say(f"the store cannot be looked after: {wrong}")
+            else:
+                self._said = ""
+
+    def _look_after(self) -> None:
+        if self._process.poll() is not None:
+            self._start_again()
+        elif time.monotonic() - self._flushed_s >= FLUSH_S:
+            self._flushed_s = time.monotonic()
+            if not (self._folder / "appendonlydir").is_dir():
+                raise StoreFailed(f"{self._folder} was deleted, and what is played now is lost when the server stops")
+            if self._flushes:
                 _flush(self._folder)
-                flushed_s = time.monotonic()
+
+    def _say(self, trouble: str) -> None:
+        """Says a trouble once, and not four times a second for as long as it lasts."""
+        if trouble != self._said:
+            log.error("%s", trouble)
+        self._said = trouble
 
     def _start_again(self) -> None:
         with self._turn:
             if self._stopping.is_set():
                 return
-            log.warning("the store has ended (%s), starting it again", self._process.returncode)
+            if not self._said:
+                log.warning("the store has ended (%s), starting it again", self._process.returncode)
             _close_pipe(self._process)
-            try:
-                self._process = self._start()
-            except NoStore as wrong:
-                log.error("%s", wrong)
+            _make(self._folder)
+            self._process = self._start()
 
     def _end(self) -> None:
         with self._turn:
@@ -211,6 +230,7 @@ def _make(folder: Path) -> None:
         # Writable means more than its mode: a full disk and a read-only one say so only when tried.
         with tempfile.TemporaryFile(dir=folder) as trial:
             trial.write(b"\0" * 4096)
+        _keep_to_us(folder)
     except OSError as wrong:
         raise FolderNotWritable(f"cannot write to the data folder {folder}: {wrong.strerror}") from None
 
@@ -218,7 +238,7 @@ def _make(folder: Path) -> None:
 def _locked(folder: Path) -> int:
     """A descriptor that holds the folder's lock as long as any process has it open."""
     try:
-        opened = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        opened = _opened(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
         lock = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, BEYOND_THE_SHELL)
         os.close(opened)
     except OSError as wrong:
@@ -234,6 +254,20 @@ def _locked(folder: Path) -> int:
                 os.close(lock)
                 raise FolderInUse(f"the data folder {folder} is in use by another Slapjack server") from None
             time.sleep(POLL_S)
+
+
+def _opened(path: Path, flags: int) -> int:
+    """A file that only its owner may read, and no link to somebody else's."""
+    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+
+def _keep_to_us(folder: Path) -> None:
+    """Takes from everybody else what an earlier version, or a careless copy, let them read."""
+    ours = [folder, folder / "store.log", folder / "appendonlydir", *folder.glob("appendonlydir/*")]
+    for path in ours:
+        with suppress(OSError):  # not there yet, or the folder is somebody else's, who lets us write
+            if not path.is_symlink():
+                path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def _flush(folder: Path) -> None:

@@ -33,15 +33,15 @@ class Person(Value):
 class People:
     """All people, and what leads to them. Somebody not seen for `keep_s` is forgotten."""
 
-    def __init__(self, line: Pipeline, keep_s: int) -> None:
-        self._line = line
-        self._redis = line.redis
+    def __init__(self, pipeline: Pipeline, keep_s: int) -> None:
+        self._pipeline = pipeline
+        self._redis = pipeline.redis
         self._keep_s = keep_s
 
     async def person_of(self, key_hash: str) -> str:
         """The person that a device's secret belongs to: the hash itself, until the device was linked to another."""
         key = _device(key_hash)
-        person = await self._line.ask(lambda pipe: pipe.getex(key, ex=self._keep_s), key)
+        person = await self._pipeline.ask(lambda pipe: pipe.getex(key, ex=self._keep_s), key)
         return key_hash if person is None else str(person.decode())
 
     async def look(self, person: str) -> Person:
@@ -50,13 +50,13 @@ class People:
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hmget(key, "name", "face", "recovery")
             pipe.scard(_of(person, "devices"))
-            (name, face, recovery), devices = await self._line.answer(pipe.execute(), key)
+            (name, face, recovery), devices = await self._pipeline.answer(pipe.execute(), key)
         return Person((name or b"").decode(), (face or b"").decode(), devices, recovery is not None)
 
     async def meet(self, person: str, name: str, face: str) -> None:
         """Somebody is here again, and calls themselves this; empty is as before."""
         key = _of(person, "person")
-        recovery = await self._line.answer(self._redis.hget(key, "recovery"), key)
+        recovery = await self._pipeline.answer(self._redis.hget(key, "recovery"), key)
         async with self._redis.pipeline(transaction=True) as pipe:
             if name and face:
                 pipe.hset(key, mapping={"name": name, "face": face})
@@ -64,19 +64,19 @@ class People:
             pipe.expire(_of(person, "devices"), self._keep_s)
             if recovery is not None:
                 pipe.expire(_recovery(recovery.decode()), self._keep_s)
-            await self._line.answer(pipe.execute(), key)
+            await self._pipeline.answer(pipe.execute(), key)
 
     async def sat_down(self, code: str, people: Iterable[str]) -> None:
         """These people have something at this table, so that it can be found when one of them wants to be forgotten."""
         commands: list[Command] = []
         for person in people:
             commands += self._at_table(_of(person, "tables"), code)
-        await self._line.ask_all(commands, "slapjack:{person}:tables")
+        await self._pipeline.ask_all(commands, "slapjack:{person}:tables")
 
     async def stood_up(self, code: str, person: str) -> None:
         """This person has nothing at this table any more."""
         key = _of(person, "tables")
-        await self._line.answer(self._redis.srem(key, code), key)
+        await self._pipeline.answer(self._redis.srem(key, code), key)
 
     def _at_table(self, key: str, code: str) -> list[Command]:
         return [lambda pipe: pipe.sadd(key, code), lambda pipe: pipe.expire(key, self._keep_s)]
@@ -84,7 +84,7 @@ class People:
     async def tables(self, person: str) -> list[str]:
         """The codes of all tables that a person has had a seat at, some of which may be gone."""
         key = _of(person, "tables")
-        codes = await self._line.answer(self._redis.smembers(key), key)
+        codes = await self._pipeline.answer(self._redis.smembers(key), key)
         return sorted(code.decode() for code in codes)
 
     async def offer_link(self, person: str, token_hash: str) -> None:
@@ -94,7 +94,7 @@ class People:
     async def take_link(self, token_hash: str) -> str | None:
         """The person that the token leads to, for whoever is first; None where it leads nowhere (any more)."""
         key = _link(token_hash)
-        person = await self._line.answer(self._redis.getdel(key), key)
+        person = await self._pipeline.answer(self._redis.getdel(key), key)
         return None if person is None else str(person.decode())
 
     async def set_recovery(self, person: str, code_hash: str) -> None:
@@ -104,7 +104,7 @@ class People:
     async def recover(self, code_hash: str) -> str | None:
         """The person that a recovery code leads to, None where there is none."""
         key = _recovery(code_hash)
-        person = await self._line.answer(self._redis.getex(key, ex=self._keep_s), key)
+        person = await self._pipeline.answer(self._redis.getex(key, ex=self._keep_s), key)
         return None if person is None else str(person.decode())
 
     async def link(self, key_hash: str, person: str) -> None:
@@ -120,7 +120,7 @@ class People:
                 pipe.sadd(_of(person, "devices"), key_hash)
                 pipe.expire(_of(person, "devices"), self._keep_s)
                 pipe.set(_device(key_hash), person, ex=self._keep_s)
-            await self._line.answer(pipe.execute(), _device(key_hash))
+            await self._pipeline.answer(pipe.execute(), _device(key_hash))
 
     async def forget(self, person: str) -> None:
         """Deletes all that is kept of a person here, the ways to them first.
@@ -129,8 +129,8 @@ class People:
         """
         devices_key, key = _of(person, "devices"), _of(person, "person")
         done = not await self.tables(person)
-        devices = await self._line.answer(self._redis.smembers(devices_key), devices_key) if done else ()
-        link, recovery = await self._line.answer(self._redis.hmget(key, "link", "recovery"), key)
+        devices = await self._pipeline.answer(self._redis.smembers(devices_key), devices_key) if done else ()
+        link, recovery = await self._pipeline.answer(self._redis.hmget(key, "link", "recovery"), key)
         gone = [
             *(_device(device.decode()) for device in devices),
             *([_link(link.decode())] if link else []),
@@ -140,11 +140,11 @@ class People:
         async with self._redis.pipeline(transaction=False) as pipe:
             for each in gone:
                 pipe.delete(each)
-            await self._line.answer(pipe.execute(), key)
+            await self._pipeline.answer(pipe.execute(), key)
 
     async def _lead(self, person: str, field: str, way: str, secret_hash: str, keep_s: int) -> None:
         key = _of(person, "person")
-        before = await self._line.answer(self._redis.hget(key, field), key)
+        before = await self._pipeline.answer(self._redis.hget(key, field), key)
         ways = {"link": _link, "recovery": _recovery}
         async with self._redis.pipeline(transaction=False) as pipe:
             if before is not None:
@@ -152,7 +152,7 @@ class People:
             pipe.hset(key, field, secret_hash)
             pipe.expire(key, self._keep_s)
             pipe.set(way, person, ex=keep_s)
-            await self._line.answer(pipe.execute(), key)
+            await self._pipeline.answer(pipe.execute(), key)
 
 
 def _of(person: str, what: str) -> str:

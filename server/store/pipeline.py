@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
 from hiredis import pack_command
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -20,9 +19,18 @@ from redis.asyncio.client import Pipeline as RedisPipeline
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import AuthenticationError, NoScriptError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterDownError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+)
 from redis.maint_notifications import MaintNotificationsConfig
 
+from server.base.store_address import without_secret
 from server.store.port import BadRecord, Fenced, StoreDown
 
 MAX_CONNECTIONS = 16
@@ -35,6 +43,10 @@ LARGEST_BATCH = 500
 TICK_S = 0.001
 SPARE_S = 0.02
 """Where rooms ask more often than once a tick their questions leave once a tick, together; after a lull at once."""
+
+NOT_THE_MASTER = (ReadOnlyError, BusyLoadingError, ClusterDownError)
+"""READONLY, LOADING, MASTERDOWN: this connection leads to a server that is not, or not yet, the one to ask. After a
+fail-over a new connection to the same address reaches the new master."""
 
 Command = Callable[[RedisPipeline], object]
 """Puts one command into a pipeline."""
@@ -51,8 +63,7 @@ class Pipeline:
     """
 
     def __init__(self, url: str, now_s: Callable[[], int] | None = None) -> None:
-        parts = urlsplit(url)
-        self.where = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+        self.where = without_secret(url)
         self._now_s = now_s
         try:
             self.redis = _connected(url, MAX_CONNECTIONS, ANSWER_TIMEOUT_S)
@@ -184,6 +195,8 @@ class Pipeline:
                         if (read := self._batched.response_callbacks.get(arguments[0])) is not None:
                             found = read(found, **options)
                     told.append(found)
+            if any(isinstance(found, NOT_THE_MASTER) for found in told):
+                await connection.disconnect(nowait=True)
         except BaseException:
             await connection.disconnect(nowait=True)
             raise
@@ -195,12 +208,16 @@ class Pipeline:
         """What the server answers about `key`; raises `StoreDown`, and `BadRecord` for a value of another type."""
         try:
             return await answer
+        except NOT_THE_MASTER as wrong:
+            await self.redis.connection_pool.disconnect(inuse_connections=False)
+            raise StoreDown(f"the store at {self.where} refuses: {wrong}", refused=str(wrong)) from wrong
         except ResponseError as wrong:
             if "WRONGTYPE" in str(wrong):
                 raise BadRecord(f"{_shown(key)}: not ours: {wrong}") from None
-            raise StoreDown(f"the store at {self.where} refuses: {wrong}") from wrong
+            raise StoreDown(f"the store at {self.where} refuses: {wrong}", refused=str(wrong)) from wrong
         except AuthenticationError as wrong:
-            raise StoreDown(f"the store at {self.where} does not let us in: {wrong}") from wrong
+            said = "it wants a password" if "HELLO" in str(wrong) else str(wrong)
+            raise StoreDown(f"the store at {self.where} does not let us in: {said}") from wrong
         except (RedisError, OSError) as wrong:
             told = str(wrong) or type(wrong).__name__
             raise StoreDown(f"the store at {self.where} does not answer: {told}") from wrong

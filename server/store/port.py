@@ -6,7 +6,11 @@ from server.table.records import Change, Opened, TableRecord
 
 
 class StoreDown(Exception):
-    """The store does not answer; nothing was acknowledged."""
+    """The store does not answer, or refuses; nothing was acknowledged. `refused` is what it said, empty if nothing."""
+
+    def __init__(self, text: str = "", refused: str = "") -> None:
+        super().__init__(text)
+        self.refused = refused
 
 
 class Fenced(Exception):

@@ -60,26 +60,26 @@ class RedisStore(Store):
     def __init__(
         self, url: str, *, keep_days: int = 365, keep_journal_days: int = 30, now_s: Callable[[], int] | None = None
     ) -> None:
-        self.line = Pipeline(url, now_s)
+        self.pipeline = Pipeline(url, now_s)
         self._keep_s = keep_days * DAY_S
         self._keep_journal_s = keep_journal_days * DAY_S
-        self._open_script = self.line.script("open_table")
-        self._keep_script = self.line.script("keep")
-        self._release_script = self.line.script("release_table")
-        self.nodes = Nodes(self.line)
-        self.board = Board(self.line, self._keep_s)
-        self.people = People(self.line, self._keep_s)
+        self._open_script = self.pipeline.script("open_table")
+        self._keep_script = self.pipeline.script("keep")
+        self._release_script = self.pipeline.script("release_table")
+        self.nodes = Nodes(self.pipeline)
+        self.board = Board(self.pipeline, self._keep_s)
+        self.people = People(self.pipeline, self._keep_s)
 
     async def create_table(self, record: TableRecord) -> bool:
         """Keeps a new table; False, and nothing changed, when the code is taken. One that nobody sits at soon goes."""
         key = table_key(record.code)
         packed = msgspec.msgpack.encode(record)
-        return await self.line.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=UNUSED_S), key) is not None
+        return await self.pipeline.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=UNUSED_S), key) is not None
 
     async def load_table(self, code: str) -> TableRecord | None:
         """The table of that code; raises `BadRecord`."""
         key = table_key(code)
-        kept = await self.line.ask(lambda pipe: pipe.get(key), key)
+        kept = await self.pipeline.ask(lambda pipe: pipe.get(key), key)
         return None if kept is None else _read(key, code, kept)
 
     async def open_table(self, code: str, owner: str = "") -> Opened | None:
@@ -108,7 +108,7 @@ class RedisStore(Store):
     async def _dead_owner(self, code: str, owner: str) -> bytes:
         """Whose mark the table bears: nobody's, this owner's, or one's who has no lease; raises `Elsewhere`."""
         marks = table_keys(code)[1]
-        mark: bytes = await self.line.ask(lambda pipe: pipe.hget(marks, "owner"), marks) or b""
+        mark: bytes = await self.pipeline.ask(lambda pipe: pipe.hget(marks, "owner"), marks) or b""
         node, _, boot = mark.decode(errors="replace").rpartition("/")
         if mark not in (b"", owner.encode()) and (left_ms := await self.nodes.left_ms(node, boot)):
             raise Elsewhere(node, left_ms)
@@ -123,7 +123,9 @@ class RedisStore(Store):
         key = table_keys(code)[2]
         # Not by the client's own method, which makes a mapping of an entry's fields, of which many have the same name.
         return _entries(
-            await self.line.answer(self.line.redis.eval("return redis.call('XRANGE', KEYS[1], '-', '+')", 1, key), key)
+            await self.pipeline.answer(
+                self.pipeline.redis.eval("return redis.call('XRANGE', KEYS[1], '-', '+')", 1, key), key
+            )
         )
 
     async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:
@@ -159,7 +161,7 @@ class RedisStore(Store):
 
     async def ping(self) -> None:
         """Returns when the store answers."""
-        await self.line.ping()
+        await self.pipeline.ping()
 
     async def __aenter__(self) -> Self:
         return self
@@ -169,7 +171,7 @@ class RedisStore(Store):
 
     async def close(self) -> None:
         """Lets go of the connections."""
-        await self.line.close()
+        await self.pipeline.close()
 
 
 def _entries(changes: Sequence[tuple[bytes, Sequence[bytes]]]) -> tuple[bytes, ...]:

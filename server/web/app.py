@@ -22,6 +22,7 @@ from server.net.connection import SocketEndpoint
 from server.net.http import Denied, RequestGuard, address, reply
 from server.net.limits import AddressBuckets, Bucket, client_network
 from server.store.port import BadRecord, StoreDown
+from server.store.probe import probe
 from server.store.redis import RedisStore
 from server.web import leaderboard, page, people
 from server.web.lan import invite_origin, other_origins
@@ -139,7 +140,7 @@ def _operating(host: Host, store: RedisStore, clock: Clock) -> list[Route]:
         if host.draining or not host.lease.holds(clock.now_us()):
             return Denied(503, "not_now", "this server takes nobody now").answer()
         try:
-            await store.ping()
+            await probe(store.pipeline)
         except StoreDown as down:  # which is in the log by those who need it
             return Denied(503, "store_down", str(down)).answer()
         return reply({"status": "ready"})

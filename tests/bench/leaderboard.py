@@ -38,7 +38,7 @@ async def fill(store: RedisStore, people: int) -> None:
     rng = random.Random(1)
     for start in range(0, people, AT_ONCE):
         scores: dict[By, dict[str, float]] = {by: {} for by in By}
-        async with store.line.redis.pipeline(transaction=False) as pipe:
+        async with store.pipeline.redis.pipeline(transaction=False) as pipe:
             for nth in range(start, min(people, start + AT_ONCE)):
                 member = person(nth)[:32]
                 games = 1 + int(rng.expovariate(1 / 30))
@@ -78,7 +78,7 @@ async def timed(times: int, ask: Callable[[int], Awaitable[object]]) -> str:
 async def measure(url: str, people: int) -> None:
     """Fills and asks."""
     async with RedisStore(url) as store:
-        redis = store.line.redis
+        redis = store.pipeline.redis
         before = (await redis.info("memory"))["used_memory"]
         began_s = time.perf_counter()
         await fill(store, people)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import random
+import stat
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,10 +15,11 @@ from redis.asyncio import Redis
 
 from engine.rules import GameName
 from server.store import backup
-from server.store.backup import FIRST_LINE, CannotExport, CannotImport, End, Part, export, new_file, restore
+from server.store.backup import FIRST_LINE, CannotExport, End, Part, export, new_file
 from server.store.board import DUE
 from server.store.port import Fenced, StoreDown
 from server.store.redis import RedisStore, table_keys
+from server.store.restore import CannotImport, restore
 from tests.contracts.calendar import Calendar
 from tests.contracts.servers import OwnServer, RedisServer, Server
 from tests.contracts.tables import ANNA, BEN, ZOE, a_result, a_table, owner, played
@@ -48,19 +50,19 @@ async def other(request: pytest.FixtureRequest, others: list[Server], calendar: 
 async def exported(store: RedisStore) -> bytes:
     """A store's export."""
     out = io.BytesIO()
-    await export(store.line, store.board, out)
+    await export(store.pipeline, store.board, out)
     return out.getvalue()
 
 
 async def put(store: RedisStore, kept: bytes, *, replace: bool = False) -> backup.Copied:
     """Imports it."""
-    return await restore(store.line, store.board, io.BytesIO(kept), replace=replace)
+    return await restore(store.pipeline, store.board, io.BytesIO(kept), replace=replace)
 
 
 async def listed(store: RedisStore) -> dict[Any, tuple[Any, int]]:
     """All that a store holds, as words, with the time at which each key expires."""
-    redis = store.line.redis
-    snapshot = store.line.script("snapshot")
+    redis = store.pipeline.redis
+    snapshot = store.pipeline.script("snapshot")
     found = {}
     keys: Any = await redis.keys("*")
     for key in keys:
@@ -179,7 +181,7 @@ async def test_an_export_that_was_overtaken_by_counting_says_so(
             return 0
 
     with pytest.raises(CannotExport, match="results were counted meanwhile"):
-        await export(store.line, store.board, Slow())
+        await export(store.pipeline, store.board, Slow())
     assert not await store.board.paused()
 
 
@@ -190,7 +192,7 @@ async def test_what_is_of_no_kind_of_ours_is_left_and_said(
     await redis.rpush("slapjack:things", "a", "b")
     await redis.set("other:things", "not ours at all")
     out = io.BytesIO()
-    copied = await export(store.line, store.board, out)
+    copied = await export(store.pipeline, store.board, out)
     assert copied.left == ("slapjack:things, a list",)
     assert b"other:things" not in out.getvalue()
     await put(other, out.getvalue())
@@ -270,6 +272,8 @@ def a_file(*parts: Any, end: int | None = None) -> bytes:
     return FIRST_LINE + b"".join(len(b).to_bytes(4) + zlib.crc32(b).to_bytes(4) + b for b in bodies)
 
 
+A_SET = Part(b"slapjack:{A}:devices", "set", 0, ((b"x",),))
+STREAM = Part(b"slapjack:{A}:journal", "stream", 0, ((b"1-1", b"e", b"x"),))
 GOOD = Part(b"slapjack:{A}:table", "string", 0, ((b"x",),))
 
 
@@ -300,6 +304,14 @@ GOOD = Part(b"slapjack:{A}:table", "string", 0, ((b"x",),))
         (a_file(Part(b"slapjack:a", "stream", 0, ((b"0-0", b"e", b"x"),))), "cannot be a stream"),
         (a_file(Part(b"slapjack:a", "stream", 0, ((b"1-" + b"9" * 20, b"e", b"x"),))), "cannot be a stream"),
         (a_file(Part(b"slapjack:a", "stream", 0, ((b"1-2", b"e", b"x"), (b"1-1", b"e", b"x")))), "cannot be a stream"),
+        (a_file(GOOD, GOOD), "part 2: 'slapjack:{A}:table' is there twice"),
+        (a_file(A_SET, GOOD, A_SET), "part 3: 'slapjack:{A}:devices' is there twice"),
+        (a_file(STREAM, STREAM), "part 2: 'slapjack:{A}:journal' is there twice"),
+        (a_file(Part(b"slapjack:a", "string", 2**63, ((b"x",),))), f"cannot last until {2**63} ms after 1970"),
+        (a_file(Part(b"slapjack:a", "string", -1, ((b"x",),))), "cannot last until -1 ms after 1970"),
+        (a_file(Part(b"slapjack:{a}:person", "string", 0, ((b"x",),))), "is a hash, and no string"),
+        (a_file(Part(b"slapjack:{war}:all:row:a", "set", 0, ((b"x",),))), "is a hash, and no set"),
+        (a_file(Part(b"slapjack:device:a", "set", 0, ((b"x",),))), "is a string, and no set"),
     ],
 )
 async def test_a_file_that_is_not_ours_is_refused_in_words(store: RedisStore, kept: bytes, wrong: str) -> None:
@@ -333,3 +345,18 @@ def test_a_file_is_there_when_all_of_it_is_written(tmp_path: Path) -> None:
     with pytest.raises(CannotExport, match="cannot write"), new_file(tmp_path / "no" / "folder"):
         pass
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_is_for_its_owner_alone_and_follows_no_link(tmp_path: Path) -> None:
+    file, precious = tmp_path / "backup.slapjack", tmp_path / "precious"
+    precious.write_bytes(b"precious")
+    (tmp_path / "backup.slapjack.unfinished").symlink_to(precious)
+    with new_file(file) as out:
+        out.write(b"whole")
+    assert (file.read_bytes(), precious.read_bytes()) == (b"whole", b"precious")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.unlink()
+    file.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(CannotExport, match="is there already"), new_file(file):
+        pass
+    assert not (tmp_path / "nowhere").exists()

@@ -7,10 +7,11 @@ import pytest
 from redis.asyncio import Redis
 
 from engine.rules import GameName
-from server.store.backup import export, restore
+from server.store.backup import export
 from server.store.nodes import FORGOTTEN, LEASE_MS, lease_key
 from server.store.port import BadRecord, Elsewhere, Fenced
 from server.store.redis import RedisStore, table_keys
+from server.store.restore import restore
 from server.table.records import Change
 from tests.contracts.calendar import Calendar
 from tests.contracts.servers import Server
@@ -240,10 +241,10 @@ async def test_a_back_up_has_no_server_in_it_and_ends_no_lease(store: RedisStore
     await store.open_table(CODE, A)
     await store.nodes.tell_forgotten("ann")
     out = io.BytesIO()
-    await export(store.line, store.board, out)
+    await export(store.pipeline, store.board, out)
     assert b"slapjack:node" not in out.getvalue()
     assert FORGOTTEN.encode() not in out.getvalue()
-    await restore(store.line, store.board, out, replace=True)
+    await restore(store.pipeline, store.board, out, replace=True)
     assert await store.nodes.renew("node-a", "1")
     with pytest.raises(Elsewhere):
         await store.open_table(CODE, B)

@@ -52,7 +52,7 @@ async def steps_of_recording(url: str) -> int:
         await store.create_table(a_table("222222"))
         opened = await store.open_table("222222")
         assert opened is not None
-        line = store.line
+        line = store.pipeline
         assert isinstance(line, FailingLine)
         line.used = 0
         change = Change(a_table("222222"), (b"over",), result=a_result(0, played(BEN), code="222222"))
@@ -71,7 +71,7 @@ async def recorded(url: str, games: int) -> Figure:
         for game in range(1, games + 1):
             with patch("server.store.redis.Line", FailingLine):
                 store = RedisStore(url)
-            line = store.line
+            line = store.pipeline
             assert isinstance(line, FailingLine)
             async with store:
                 opened = await store.open_table(CODE)

@@ -92,7 +92,7 @@ async def test_a_redis_that_does_not_answer(tmp_path: Path) -> None:
 
 
 async def test_a_redis_that_forgets(tmp_path: Path) -> None:
-    with serving.redis(tmp_path) as url:
+    with serving.redis(tmp_path, "--appendfsync", "always") as url:
         assert (await look_at_store(settings(tmp_path, REDIS_URL=url))).good
         with closing(redis.Redis.from_url(url)) as client:
             client.config_set("appendonly", "no")

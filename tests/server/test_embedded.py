@@ -1,5 +1,6 @@
 """A store server of our own: which, where, for how long, and what is said when there is none."""
 
+import errno
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from server.store.embedded import (
     FolderInUse,
     FolderNotWritable,
     NoServerBinary,
+    NoStore,
     StoreFailed,
     find_binary,
     running,
@@ -258,3 +260,57 @@ def test_a_server_of_the_machine_serves_as_well(folder: Path) -> None:
     with ask(store) as client:
         assert client.ping()
     store.stop()
+
+
+def test_what_it_keeps_is_for_its_owner_alone(folder: Path) -> None:
+    folder.mkdir(parents=True, mode=0o755)
+    (folder / "store.log").touch(0o644)
+    store = EmbeddedStore(folder, fsync="always")
+    try:
+        kept = [folder, *folder.rglob("*")]
+        assert {stat.S_IMODE(path.lstat().st_mode) for path in kept} == {0o700, 0o600}
+    finally:
+        store.stop()
+
+
+@pytest.mark.parametrize("name", ["lock", "store.log"])
+def test_it_writes_through_no_link(folder: Path, tmp_path: Path, name: str) -> None:
+    (precious := tmp_path / "precious").write_text("precious")
+    folder.mkdir(parents=True)
+    (folder / name).symlink_to(precious)
+    with pytest.raises(NoStore):
+        EmbeddedStore(folder, fsync="always")
+    assert precious.read_text() == "precious"
+
+
+def test_whoever_looks_after_it_survives_that_no_file_can_be_opened(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def none_left(*_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as worn_out:
+        for name in ("_flush", "_locked"):
+            worn_out.setattr(embedded, name, none_left)
+        wait_for(lambda: "Too many open files" in caplog.text, "it to be said")
+        with ask(store) as client:
+            pid = client.info("server")["process_id"]
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: store._process.poll() is not None, "the store to be gone")
+    with ask(store) as client:
+        wait_for(lambda: _answers(client), "the store to be back")
+    assert caplog.text.count("Too many open files") <= 3, "once for each trouble, not four times a second"
+
+
+def _answers(client: "redis.Redis") -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def test_a_folder_that_is_deleted_under_it_is_said(
+    store: EmbeddedStore, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree(folder)
+    wait_for(lambda: f"{folder} was deleted" in caplog.text, "it to be said")

@@ -557,7 +557,7 @@ async def test_the_store_goes_away_at_any_step_of_forgetting_and_it_can_be_done_
     table.start()
     table.turn_cards(5)
     person = person_of(table, "Quirina")
-    answer = web.store.line.answer
+    answer = web.store.pipeline.answer
     for step in range(1, 100):
         await web.redis.flushall()
         await web.store.people.meet(person, "Quirina", "🦊")
@@ -574,7 +574,7 @@ async def test_the_store_goes_away_at_any_step_of_forgetting_and_it_can_be_done_
             return told
 
         with monkeypatch.context() as patched:
-            patched.setattr(web.store.line, "answer", failing)
+            patched.setattr(web.store.pipeline, "answer", failing)
             try:
                 await forget(web.store, web.rng, web.now_us(), person)
                 break

@@ -270,7 +270,10 @@ def test_an_invitation_names_what_a_phone_can_reach() -> None:
 
 
 def test_a_name_that_another_server_has(tmp_path: Path) -> None:
-    with serving.redis(tmp_path) as url, running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server:
+    with (
+        serving.redis(tmp_path, "--appendfsync", "always") as url,
+        running(tmp_path, REDIS_URL=url, SLAPJACK_NODE="node-1") as server,
+    ):
         code, line = start_in_vain(tmp_path / "other", REDIS_URL=url, SLAPJACK_NODE="node-1")
         assert (code, line) == (1, "another server is called node-1: give each its own name with SLAPJACK_NODE")
         assert ask(f"{server.url}/api/tables", "POST")[0] == 201

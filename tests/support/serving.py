@@ -2,12 +2,13 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tools.ports import lasting_port
@@ -136,7 +137,7 @@ def served(
 
 
 @contextmanager
-def redis(folder: Path) -> Iterator[str]:
+def redis(folder: Path, *options: str) -> Iterator[str]:
     """A real redis-server that keeps what it is told as the embedded one does, and its address."""
     address = folder / "redis.sock"
     with (folder / "redis.log").open("wb") as log:
@@ -144,14 +145,22 @@ def redis(folder: Path) -> Iterator[str]:
             [
                 *("redis-server", "--port", "0", "--unixsocket", str(address), "--dir", str(folder)),
                 *("--appendonly", "yes", "--save", ""),
+                *options,
             ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
         )
     try:
-        wait_for(address.exists, "redis-server to start")
+        wait_for(lambda: _takes_calls(address), "redis-server to start")
         yield f"unix://{address}"
     finally:
         process.terminate()
         process.wait(TIMEOUT_S)
+
+
+def _takes_calls(address: Path) -> bool:
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(str(address))
+        return True
+    return False
