@@ -17,6 +17,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Coroutine, Generator
+from functools import partial
 
 import segno
 import uvicorn
@@ -27,8 +28,10 @@ from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
 from server.hosting.cluster import Node
 from server.hosting.host import Host
-from server.net.entrance import entrance
+from server.net.accepted import Sockets
 from server.net.link import link_protocol
+from server.net.listener import Listener
+from server.net.requests import RequestProtocol
 from server.store.embedded import EmbeddedStore, NoStore
 from server.store.port import BadRecord, StoreDown
 from server.store.probe import how_it_keeps, probe
@@ -44,12 +47,16 @@ SEND_BUFFER_BYTES = 64 * 1024
 UNACKNOWLEDGED_TIMEOUT_MS = 15_000
 """A phone that acknowledges nothing for this long is cut off by the kernel."""
 
+RESERVED_FILES = 256
+"""Descriptors that no connection gets: for the store, the log, and whatever else the server must open meanwhile."""
+
 STOP_TIMEOUT_S = 2
 NAME_TIMEOUT_S = 4.0
 """A server that was killed has its name for as long as its lease lasts, which is less."""
 
 NAME_AGAIN_S = 0.25
 SWEEP_EVERY_S = 60
+FAILED_AGAIN_S = 1.0
 COLLECT_EVERY_S = 0.05
 MIDDLE, OLD = 3, 72_000
 """Garbage is looked for at a steady beat: among the youngest objects, every so many beats among the next, and once an
@@ -91,15 +98,20 @@ class RealRandomSource(RandomSource):
 
 
 class Server(uvicorn.Server):
-    """uvicorn, but the signals stay ours and `started` is called once connections are taken.
+    """uvicorn, but connections and signals are ours, and `started` is called once connections are taken.
 
     The first signal has `drain` done before anything is closed, a second one ends it where it stands.
     """
 
     def __init__(
-        self, config: uvicorn.Config, started: Callable[[], None], drain: Callable[[], Coroutine[None, None, None]]
+        self,
+        config: uvicorn.Config,
+        sockets: Sockets,
+        started: Callable[[], None],
+        drain: Callable[[], Coroutine[None, None, None]],
     ) -> None:
         super().__init__(config)
+        self._sockets = sockets
         self._tell_started = started
         self._drain = drain
         self._stopping: asyncio.Task[None] | None = None
@@ -113,11 +125,19 @@ class Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])
+        self._listener = Listener(sockets or [], self._sockets, _most_open(), self._parser)
         gc.collect()
         gc.freeze()
         gc.disable()  # `_collect` does it
         self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._listener.close()
+        await super().shutdown(sockets)
+
+    def _parser(self) -> RequestProtocol:
+        return RequestProtocol(self.config, self.server_state, self.lifespan.state)
 
     def _stop(self) -> None:
         if self._stopping is None:
@@ -175,7 +195,7 @@ async def _serve(
         host: Host = app.state.host
         config = uvicorn.Config(
             app,
-            http=entrance(settings),
+            http=RequestProtocol,
             ws=link_protocol(clock, random_source, settings.outbox_bytes),
             ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,
@@ -192,10 +212,13 @@ async def _serve(
         port = sockets[0].getsockname()[1]
         if node is not None:
             await _take_name(node)
-        tasks = [_sweep(store), _collect(), *([node.stay(host.forget, host.fall_silent)] if node is not None else [])]
-        running = [asyncio.create_task(task) for task in tasks]
+        tasks: list[Callable[[], Coroutine[None, None, None]]] = [partial(_sweep, store), _collect]
+        if node is not None:
+            tasks.append(partial(node.stay, host.forget, host.fall_silent))
+        running = [asyncio.create_task(_for_good(task)) for task in tasks]
+        started = partial(print, welcome(settings, port), flush=True)
         try:
-            await Server(config, lambda: print(welcome(settings, port), flush=True), host.drain).serve(sockets)
+            await Server(config, app.state.sockets, started, host.drain).serve(sockets)
         finally:
             for each in running:
                 each.cancel()
@@ -217,6 +240,16 @@ async def _take_name(node: Node) -> None:
         raise CannotStart(str(wrong)) from None
 
 
+async def _for_good(task: Callable[[], Coroutine[None, None, None]]) -> None:
+    """Does what goes on for as long as the server serves. What fails is in the log, and begins again."""
+    while True:
+        try:
+            await task()
+        except Exception:
+            log.exception("a task of the server has failed; it begins again")
+        await asyncio.sleep(FAILED_AGAIN_S)
+
+
 async def _collect() -> None:
     """Looks for garbage a little at a time.
 
@@ -236,8 +269,6 @@ async def _sweep(store: RedisStore) -> None:
             await store.board.sweep()
         except (StoreDown, BadRecord) as wrong:
             log.warning("the leaderboard cannot be put in order: %s", wrong)
-        except Exception:  # whatever it is, the next time it may be gone
-            log.exception("the leaderboard cannot be put in order")
         await asyncio.sleep(SWEEP_EVERY_S)
 
 
@@ -334,8 +365,14 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 def _allow_open_files(connections: int) -> None:
     # Systems start a process with 256 or 1024, meant for programs that wait on them with select(2).
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + 256
+    wanted = connections + RESERVED_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(ValueError, OSError):
             allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
+def _most_open() -> int:
+    """How many connections there are descriptors for, beside the reserve."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else max(soft - RESERVED_FILES, soft // 2)

@@ -20,8 +20,9 @@ from server.hosting.awake import NetworkFull, ServerFull
 from server.hosting.host import Host, ServerStops
 from server.hosting.mailbox import Mailbox
 from server.hosting.phone import SERVICE_RESTART, STOPS, STORE_AWAY
+from server.net.guessing import Guesses
 from server.net.http import TooManyMisses, key_of, right_origin
-from server.net.limits import AddressBuckets, Bucket, Count, Guesses, client_network
+from server.net.limits import AddressBuckets, Bucket, Count, client_network
 from server.net.link import SCOPE_KEY, LinkProtocol
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 from server.table.mail import ConnId
@@ -56,7 +57,7 @@ class SocketEndpoint:
         Raises `TooManyMisses` where too many were named from there, unless who asks is known at that table; `StoreDown`
         and `BadRecord`.
         """
-        with self._guesses.name(address, self._clock.now_us()) as guess:
+        async with self._guesses.name(address, self._clock) as guess:
             if guess is None and not await self._is_known(asking, code):
                 raise TooManyMisses
             table = await self._host.peek(code) if code is not None else None
@@ -84,18 +85,15 @@ class SocketEndpoint:
         origin, host = socket.headers.get("origin"), socket.headers.get("host")
         if not right_origin(origin, host, self._settings.public_url):
             link.hang_up(CloseCode.FOREIGN_ORIGIN, "this page belongs to another server")
-        elif not self._dials.of(address).take(self._clock.now_us()):
+        elif not self._dials.take(address, self._clock.now_us()):
             link.hang_up(CloseCode.TOO_MANY, "too many connections from one address")
         elif self._open.full():
             link.hang_up(CloseCode.SERVER_FULL, "this server is full")
         elif self._open.full_for(address):
             link.hang_up(CloseCode.TOO_MANY, "too many connections from one address")
         else:
-            self._open.enter(address)
-            try:
-                await self._lead_in(socket, link, address)
-            finally:
-                self._open.leave(address)
+            link.owner.count_in(self._open, address)
+            await self._lead_in(socket, link, address)
 
     async def _lead_in(self, socket: WebSocket, link: LinkProtocol, address: str) -> None:
         mailbox = await self._find(socket, link, address)
@@ -110,11 +108,8 @@ class SocketEndpoint:
         meters.CONNECTIONS.add()
         log.info("room %s: connection %d opened", mailbox.code, connection.id)
         try:
-            # This way comes what was sent before the link was attached, and the end.
-            while (message := await socket.receive())["type"] != "websocket.disconnect":
-                text = message.get("text")
-                frame = message.get("bytes") or b"" if text is None else text.encode()
-                connection.receive(frame, self._clock.now_us(), text is not None)
+            while (await socket.receive())["type"] != "websocket.disconnect":
+                pass  # messages take another way
         finally:
             connection.end()
             mailbox.disconnect(connection.id)

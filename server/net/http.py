@@ -53,7 +53,7 @@ class RequestGuard:
         """Raises `Denied` where the request is to go no further."""
         if not right_origin(request.headers.get("origin"), request.headers.get("host"), self._settings.public_url):
             raise Denied(403, "foreign_origin", "this page belongs to another server")
-        if not self._asks.of(address(request)).take(self._clock.now_us()):
+        if not self._asks.take(address(request), self._clock.now_us()):
             raise Denied(429, "too_many", "too much is asked from here: wait a minute")
 
 

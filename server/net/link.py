@@ -19,10 +19,14 @@ except ImportError:
 
 from server.base import meters
 from server.base.ports import Clock, RandomSource
+from server.net.accepted import AcceptedSocket
 from wire.frames import BINARY, CLOSE, LONG, MASK_BYTES, MASKED, PING, PONG, SHORT_HEAD, TEXT
 
 SCOPE_KEY = "slapjack.link"
 CLOSE_GRACE_S = 2.0
+DRAINED_BYTES = 8 * 1024
+"""What is still read after hanging up, for the answer to the close may be behind it."""
+REFUSED = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 MIN_RTT_AT = 148
 """Where `struct tcp_info` of linux/tcp.h has `tcpi_min_rtt`, in microseconds; all ones where there is none yet."""
 NO_RTT = 2**32 - 1
@@ -35,6 +39,7 @@ MOST_PINGS = 256
 class LinkProtocol(WebSocketsSansIOProtocol):
     """uvicorn's protocol with the ASGI queue left out for messages, once somebody has attached to it."""
 
+    owner: AcceptedSocket
     clock: Clock
     random_source: RandomSource
     outbox_bytes: int
@@ -47,6 +52,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self._entropy = b""
         self._arrived_us = 0
         self._piece = b""
+        self._drained = 0
         self._afford: Callable[[int], bool] = lambda _: True
 
     def attach(
@@ -60,10 +66,15 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         `receive` gets a message, the instant of its arrival, and whether it was text; `ponged` the instant at which the
         ping was sent, and that at which its pong arrived. `afford` is asked for every frame but the pongs that were
         asked for, with the instant: pieces and pings cost as much as messages. When it says no, nothing more is heard.
+
+        Nothing has been read since the request.
         """
         self._receive = receive
         self._ponged = ponged
         self._afford = afford
+        if not self.closing:
+            self.owner.expect_nothing()
+            self.owner.resume_reading()
 
     def handle_connect(self, event: Request) -> None:
         """Lets the application find this link in its scope."""
@@ -89,7 +100,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         """
         self._arrived_us = self.clock.now_us()
         if not self.handshake_initiated:
-            super().data_received(data)
+            self._shake_hands(data)
             return
         length = len(data) - SHORT_HEAD
         if not self._piece and 0 <= length < LONG and data[1] == MASKED | length:
@@ -115,15 +126,23 @@ class LinkProtocol(WebSocketsSansIOProtocol):
             at = body + length
         self._piece = data[at:]
 
+    def _shake_hands(self, request: bytes) -> None:
+        """Takes the request, which is whole. The parser of websockets may find it wrong where httptools did not."""
+        super().data_received(request)
+        if not self.handshake_initiated:
+            self.handshake_complete = self.close_sent = True
+            self.transport.write(REFUSED)
+            self.transport.close()
+
     def _frame(self, frame: bytes, mask: bytes, body: bytes) -> bool:
         """Takes one whole frame; False when nothing more is to be heard."""
         head = frame[0]
         if head == PONG and len(body) == PING_BYTES and mask and self._answered(apply_mask(body, mask)):
             return True
-        if self.closing and head != CLOSE:
-            return True
+        if (self.close_sent or self.disconnected or self.transport.is_closing()) and head != CLOSE:
+            return self._drain(len(frame))
         if not self._afford(self._arrived_us):
-            self.transport.pause_reading()
+            self.owner.pause_reading()
             return False
         whole = head in (BINARY, TEXT) and len(body) <= self.config.ws_max_size
         if whole and mask and self._receive is not None and self.conn.current_size is None:
@@ -135,6 +154,13 @@ class LinkProtocol(WebSocketsSansIOProtocol):
             return False
         return True
 
+    def _drain(self, length: int) -> bool:
+        """Passes over a frame that came after the end; False when no more of them are read."""
+        self._drained += length
+        if self._drained > DRAINED_BYTES:
+            self.owner.pause_reading()
+        return self._drained <= DRAINED_BYTES and not self.transport.is_closing()
+
     def send_receive_event_to_app(self) -> None:
         """Hands a message over on the spot."""
         if self._receive is None:
@@ -144,6 +170,16 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self.frames = []
         if not self.close_sent:
             self._receive(bytes(data), self._arrived_us, self.curr_msg_data_type == "text")
+
+    def handle_close(self, event: Frame) -> None:
+        """The peer hangs up, or answers; either way it has a moment to take what was written."""
+        super().handle_close(event)
+        self.owner.expect(CLOSE_GRACE_S)
+
+    def handle_parser_exception(self) -> None:
+        """So it has after frames that are none."""
+        super().handle_parser_exception()
+        self.owner.expect(CLOSE_GRACE_S)
 
     def ping(self) -> None:
         """Sends a ping whose pong can only be given by whoever got it (RFC 6455 sections 5.5.2 and 5.5.3)."""
@@ -219,9 +255,8 @@ class LinkProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.close_timer = self.loop.call_later(CLOSE_GRACE_S, self.transport.abort)
-        if self.read_paused:
-            self.read_paused = False
-            self.transport.resume_reading()
+        self.owner.expect_nothing()
+        self.owner.resume_reading()
 
 
 def link_protocol(clock: Clock, random_source: RandomSource, outbox_bytes: int) -> type[LinkProtocol]:

@@ -18,6 +18,7 @@ from server.hosting.awake import NetworkFull, ServerFull
 from server.hosting.cluster import Node
 from server.hosting.host import Host
 from server.hosting.phone import STORE_AWAY
+from server.net.accepted import Sockets
 from server.net.connection import SocketEndpoint
 from server.net.http import Denied, RequestGuard, address, reply
 from server.net.limits import AddressBuckets, Bucket, client_network
@@ -53,11 +54,13 @@ def build_app(
 ) -> Starlette:
     """The application over a store that is already open, and which stays open when the application ends.
 
-    `state.host` of it is its host; `node` is this server among others, whose lease is for the caller to take and renew.
+    `state.host` of it is its host, `state.sockets` what counts its connections; `node` is this server among others,
+    whose lease is for the caller to take and renew.
     """
     host = Host(
         store, clock, random_source, settings.max_tables, settings.max_spectators, node, settings.max_tables_per_address
     )
+    sockets = Sockets(settings, clock)
     endpoint = SocketEndpoint(host, store, clock, settings)
 
     @asynccontextmanager
@@ -81,12 +84,12 @@ def build_app(
         ],
         middleware=[
             Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:")),
-            Middleware(NotTooOften, clock=clock, settings=settings),
+            Middleware(NotTooOften, clock=clock, requests=sockets.requests),
         ],
         exception_handlers={Denied: _denied, StoreDown: _store_down, BadRecord: _bad_record},
         lifespan=lifespan,
     )
-    app.state.host = host
+    app.state.host, app.state.sockets = host, sockets
     return app
 
 
@@ -191,15 +194,15 @@ class SecurityHeaders:
 class NotTooOften:
     """Answers no household more often than it can have cause to ask. Sockets are counted at the door."""
 
-    def __init__(self, app: ASGIApp, *, clock: Clock, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, *, clock: Clock, requests: AddressBuckets) -> None:
         self._app = app
         self._clock = clock
-        self._requests = AddressBuckets(settings.requests_per_s, settings.request_burst)
+        self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes everything through, or says that it is too much."""
         where = scope["client"][0] if scope.get("client") else ""
         app = self._app
-        if scope["type"] == "http" and not self._requests.of(where).take(self._clock.now_us()):
+        if scope["type"] == "http" and not self._requests.take(where, self._clock.now_us()):
             app = Denied(429, "too_many", "too much is asked from here: wait a minute").answer()
         await app(scope, receive, send)

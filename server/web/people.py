@@ -16,8 +16,8 @@ from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
 from server.hosting.forgetting import forget
 from server.hosting.host import Host, new_code
+from server.net.guessing import Guesses
 from server.net.http import Denied, RequestGuard, TooManyMisses, address, keep_key, key_of, read_body, reply
-from server.net.limits import Guesses
 from server.store.people import LINK_S
 from server.store.port import BadRecord
 from server.store.redis import RedisStore
@@ -142,7 +142,7 @@ class PeopleApi:
 
     async def _guess(self, request: Request, typed: str) -> str | None:
         """The person that a recovery code leads to, None where there is none, which is a miss; raises `Denied`."""
-        with self._guesses.name(address(request), self._clock.now_us()) as guess:
+        async with self._guesses.name(address(request), self._clock) as guess:
             if guess is None:
                 raise TooManyMisses
             code = read_recovery_code(typed)

@@ -9,7 +9,7 @@ import random
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from starlette.websockets import WebSocket
 from uvicorn import Config
@@ -17,8 +17,10 @@ from uvicorn.server import ServerState
 
 from server.base.settings import Settings
 from server.hosting.host import Host
+from server.net.accepted import Sockets
 from server.net.connection import SocketEndpoint
 from server.net.link import link_protocol
+from server.net.requests import RequestProtocol
 from tests.bench.phones import OwnTable, Phone, Tally, upgrade
 from tests.server.test_host import FakeStore, SkippingLoop
 from tests.server.world import FakeLuck
@@ -82,6 +84,7 @@ class World:
         settings = Settings(data=Path("unused"), max_connections_per_address=10_000)
         store = FakeStore()
         self.host = Host(store, loop.clock, rng, 100, 200)
+        self._sockets = Sockets(settings, loop.clock)
         self._door = SocketEndpoint(self.host, store, loop.clock, settings)
         self._config = Config(
             self._app,
@@ -101,11 +104,12 @@ class World:
 
     def dialled(self, phone: Phone) -> None:
         """Connects a phone."""
-        protocol = cast(Callable[..., asyncio.Protocol], self._config.ws_protocol_class)
-        link = protocol(config=self._config, server_state=self._state, app_state={}, _loop=self.loop)
         here, there = Wire(self.loop), Wire(self.loop)
-        here.other, there.other = link, phone
-        link.connection_made(there)
+        owner = self._sockets.accept("192.0.2.1")
+        assert owner is not None
+        owner.start(RequestProtocol(self._config, self._state, {}, self.loop))
+        here.other, there.other = owner, phone
+        owner.connection_made(there)
         phone.connection_made(here)
 
 

@@ -93,6 +93,13 @@ async def test_a_part_of_the_page_is_packed_once_for_all_who_take_it_packed(
             assert answer.headers.get("content-encoding") == encoding
             assert answer.headers["vary"] == "accept-encoding"
             assert "immutable" in answer.headers["cache-control"]
+        same = await browser.get("/assets/index-1.js", headers={"if-none-match": answer.headers["etag"]})
+        assert (same.status_code, same.content) == (304, b"")
+        for wanted in ("bytes=0-3", "bytes=" + ",".join(f"{at}-{at}" for at in range(100))):
+            whole = await browser.get("/assets/index-1.js", headers={"range": wanted})
+            assert (whole.status_code, whole.text) == (200, "slap();" * 1_000), "parts of a part are not given"
+        (tmp_path / "assets" / "index-1.js").unlink()
+        assert (await browser.get("/assets/index-1.js")).status_code == 200, "it is served from memory"
     assert len(packed) == 1
 
 

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import gc
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,10 @@ from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
 from server.base import meters
+from server.base.settings import Settings
+from server.net.accepted import Sockets
 from server.net.link import CLOSE_GRACE_S, MOST_PINGS, SCOPE_KEY, LinkProtocol, link_protocol
+from server.net.requests import RequestProtocol
 from tests.server.world import FakeLuck
 from wire.frames import frame_of, payload_of
 from wire.messages import MAX_FRAME_BYTES
@@ -80,12 +84,20 @@ class Wire:
         self.ended = asyncio.Event()
         self.tokens = 1_000
         config = Config(
-            self._app, ws_max_size=MAX_FRAME_BYTES, ws_per_message_deflate=False, log_config=None, interface="asgi3"
+            self._app,
+            ws=link_protocol(self.clock, FakeLuck(1), OUTBOX_BYTES),
+            ws_max_size=MAX_FRAME_BYTES,
+            ws_per_message_deflate=False,
+            log_config=None,
+            interface="asgi3",
         )
         config.load()
-        protocol = link_protocol(self.clock, FakeLuck(1), OUTBOX_BYTES)
-        self.link: LinkProtocol = protocol(config, ServerState(), {})
-        self.link.connection_made(self.transport)
+        sockets = Sockets(Settings(data=Path()), self.clock)
+        owner = sockets.accept("203.0.113.5")
+        assert owner is not None
+        self.owner = owner
+        self.owner.start(RequestProtocol(config, ServerState(), {}))
+        self.owner.connection_made(self.transport)
 
     def _afford(self, _now_us: int) -> bool:
         self.tokens -= 1
@@ -109,8 +121,9 @@ class Wire:
     async def open(self) -> None:
         client = ClientProtocol(parse_uri("ws://192.0.2.1/ws/ABCDEF"))
         client.send_request(client.connect())
-        self.link.data_received(b"".join(client.data_to_send()))
+        self.owner.data_received(b"".join(client.data_to_send()))
         await settled()
+        self.link: LinkProtocol = self.scope["extensions"][SCOPE_KEY]
         assert self.transport.written.startswith(b"HTTP/1.1 101")
         self.transport.written.clear()
 
@@ -329,7 +342,7 @@ async def test_a_lost_connection_leaves_nothing_for_the_garbage_collector(wire: 
     holds_on = functools.partial(lambda link, *_: bool(link), wire.link)  # as a connection does
     wire.link.attach(holds_on, holds_on, holds_on)  # type: ignore[arg-type]
     wire.say(Opcode.PING, b"?")
-    wire.link.connection_lost(None)
+    wire.owner.connection_lost(None)
     await settled()
     link, parser = weakref.ref(wire.link), weakref.ref(wire.link.conn)
     gc.disable()

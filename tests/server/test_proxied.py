@@ -30,10 +30,14 @@ def statuses(server: Served, proxy: str, *came_from: str) -> list[int]:
 def test_a_trusted_proxy_says_where_people_come_from(server: Served) -> None:
     """Reliability 17."""
     assert statuses(server, "127.0.0.1", "203.0.113.1", "203.0.113.1", "203.0.113.2") == [201, 429, 201]
-    assert statuses(server, "127.0.0.1", "2001:db8::1", "2001:db8:0:ff::2") == [201, 429]  # a household has a /56
+    assert statuses(server, "127.0.0.1", "2001:db8::1", "2001:db8::ff:2", "2001:db8:0:1::1") == [201, 429, 201]
     # What a phone wrote itself stands before what the last proxy that is trusted has seen.
     assert statuses(server, "127.0.0.1", "203.0.113.3, 203.0.113.1", "203.0.113.4, 203.0.113.5, 10.1.2.3") == [429, 201]
     assert statuses(server, "127.0.0.1", "203.0.113.5") == [429]
+
+
+def test_what_is_no_address_is_one_client_network(server: Served) -> None:
+    assert statuses(server, "127.0.0.1", "nobody-1", "nobody-2", "[", "x" * 200) == [201, 429, 429, 429]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="there is no IPv6 here")
