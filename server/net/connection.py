@@ -21,9 +21,10 @@ from server.hosting.host import Host, ServerStops
 from server.hosting.mailbox import Mailbox
 from server.hosting.phone import SERVICE_RESTART, STOPS, STORE_AWAY
 from server.net.guessing import Guesses
-from server.net.http import TooManyMisses, key_of, right_origin
+from server.net.http import TooManyMisses, key_of
 from server.net.limits import AddressBuckets, Bucket, Count, client_network
 from server.net.link import SCOPE_KEY, LinkProtocol
+from server.net.origins import right_origin
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 from server.table.mail import ConnId
 from server.table.records import TableRecord

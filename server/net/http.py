@@ -14,6 +14,7 @@ from server.base.keys import KEY
 from server.base.ports import Clock
 from server.base.settings import Settings
 from server.net.limits import AddressBuckets
+from server.net.origins import from_another_page, right_origin
 
 MOST_BODY_BYTES = 4096
 COOKIE_S = 365 * 86_400
@@ -51,7 +52,8 @@ class RequestGuard:
 
     def let_in(self, request: Request) -> None:
         """Raises `Denied` where the request is to go no further."""
-        if not right_origin(request.headers.get("origin"), request.headers.get("host"), self._settings.public_url):
+        origin, host = request.headers.get("origin"), request.headers.get("host")
+        if from_another_page(request.headers) or not right_origin(origin, host, self._settings.public_url):
             raise Denied(403, "foreign_origin", "this page belongs to another server")
         if not self._asks.take(address(request), self._clock.now_us()):
             raise Denied(429, "too_many", "too much is asked from here: wait a minute")
@@ -83,15 +85,6 @@ def key_of(asking: HTTPConnection) -> str:
     scheme, _, token = asking.headers.get("authorization", "").partition(" ")
     key = token.strip() if scheme.lower() == "bearer" else asking.cookies.get(COOKIE, "")
     return key if KEY.fullmatch(key) else ""
-
-
-def right_origin(origin: str | None, host: str | None, public_url: str) -> bool:
-    """Whether a browser's request comes from our own page (RFC 6454). What is no browser sends no origin."""
-    if origin is None:
-        return True
-    # Not read as an address is, for much that somebody may send is none; an origin has no other parts (RFC 6454, 6.1).
-    named = origin.lower().partition("://")[2]
-    return bool(named) and (origin.lower() == public_url or named == (host or "").lower())
 
 
 def address(request: Request) -> str:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,6 +23,7 @@ from server.net.accepted import Sockets
 from server.net.connection import SocketEndpoint
 from server.net.http import Denied, RequestGuard, address, reply
 from server.net.limits import AddressBuckets, Bucket, client_network
+from server.net.origins import from_a_program, right_host
 from server.store.port import BadRecord, StoreDown
 from server.store.probe import probe
 from server.store.redis import RedisStore
@@ -84,6 +86,7 @@ def build_app(
         ],
         middleware=[
             Middleware(SecurityHeaders, encrypted=settings.public_url.startswith("https:")),
+            Middleware(KnownByName, public_url=settings.public_url),
             Middleware(NotTooOften, clock=clock, requests=sockets.requests),
         ],
         exception_handlers={Denied: _denied, StoreDown: _store_down, BadRecord: _bad_record},
@@ -110,7 +113,12 @@ def _questions(host: Host, endpoint: SocketEndpoint, clock: Clock, settings: Set
             raise Denied(429, "too_many", NetworkFull.text) from None
 
     async def show(request: Request) -> Response:
-        """`GET /api/tables/CODE`: whether it is there and how it stands, 404 where it is not; 429."""
+        """`GET /api/tables/CODE`, for programs: whether it is there and how it stands, 404 where it is not; 403, 429.
+
+        Else a page elsewhere could have browsers ask for made-up codes, as pictures, until their network may name none.
+        """
+        if not from_a_program(request.headers):
+            raise Denied(403, "foreign_origin", "this is answered to programs, not to pages")
         code = read_code(request.path_params["code"])
         table = await endpoint.look_for(request, code, address(request))
         if table is None:
@@ -191,6 +199,23 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
+class KnownByName:
+    """Answers nobody who has asked for a server of another name."""
+
+    def __init__(self, app: ASGIApp, *, public_url: str) -> None:
+        self._app = app
+        self._public_url = public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes everything through, or says what to set. Sockets are asked where their page comes from."""
+        app = self._app
+        if scope["type"] == "http" and not right_host(Headers(scope=scope).get("host"), self._public_url):
+            app = Denied(
+                421, "unknown_host", "this server has no such name: its owner may set SLAPJACK_PUBLIC_URL"
+            ).answer()
+        await app(scope, receive, send)
+
+
 class NotTooOften:
     """Answers no household more often than it can have cause to ask. Sockets are counted at the door."""
 
@@ -204,5 +229,7 @@ class NotTooOften:
         where = scope["client"][0] if scope.get("client") else ""
         app = self._app
         if scope["type"] == "http" and not self._requests.take(where, self._clock.now_us()):
-            app = Denied(429, "too_many", "too much is asked from here: wait a minute").answer()
+            answer = Denied(429, "too_many", "too much is asked from here: wait a minute").answer()
+            answer.headers["connection"] = "close"  # whoever comes back before there is more is not let in
+            app = answer
         await app(scope, receive, send)

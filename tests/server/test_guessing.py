@@ -19,7 +19,7 @@ async def test_of_many_that_arrive_together_no_more_are_answered_than_may_be_wro
     code = await app.state.host.create()
     assert await app.state.host.open(code) is not None
     transport = httpx.ASGITransport(app, client=("203.0.113.7", 50_000))
-    async with httpx.AsyncClient(transport=transport, base_url="http://table.example") as browser:
+    async with httpx.AsyncClient(transport=transport, base_url="http://table.local") as browser:
         wrong = [f"/api/tables/22222{symbol}" for symbol in "23456789ABCDEFGH"]
         answers = await asyncio.gather(*(browser.get(path) for path in [*wrong, *[f"/api/tables/{code}"] * 16]))
         assert Counter(answer.status_code for answer in answers) == {404: MISSES, 429: 32 - MISSES}

@@ -48,7 +48,7 @@ async def test_what_is_refused_has_them_too(web: Web) -> None:
         ("/../../pyproject.toml", {}, 404),
         ("/..%2f..%2f..%2fpyproject.toml", {}, 404),
         ("/api/invite", {"host": "localhost:99999"}, 200),
-        ("/api/invite", {"host": "["}, 200),
+        ("/api/invite", {"host": "["}, 421),
         ("/api/leaderboard", {"origin": "http://["}, 403),
         ("/api/leaderboard", {"origin": "null", "host": ""}, 403),
         (f"/api/leaderboard?page=00000001{'9' * 30}", {}, 400),
@@ -113,12 +113,57 @@ async def test_a_household_that_asks_too_much_is_told_so_and_no_other(web: Web) 
     app = build_app(web.store, web, web.rng, Settings(data=web.data, requests_per_s=1, request_burst=3))
 
     def browser(address: str) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, client=(address, 1)), base_url="http://table.example"
-        )
+        return httpx.AsyncClient(transport=httpx.ASGITransport(app, client=(address, 1)), base_url="http://table.local")
 
     async with browser("203.0.113.7") as ours, browser("203.0.113.8") as next_door:
         assert [(await ours.get("/healthz")).status_code for _ in range(5)] == [200] * 3 + [429] * 2
         assert (await next_door.get("/healthz")).status_code == 200
         web.time_us += 2 * S
         assert (await ours.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [
+        *[(host, True) for host in ("localhost:8000", "127.0.0.1", "[::1]:8000", "192.168.1.20:8000", "8.8.8.8")],
+        *[(host, True) for host in ("raspberrypi", "Ann-PC.local", "pi.fritz.box:8000", "pi.home.arpa.", "")],
+        *[(host, False) for host in ("evil.example", "evil.example:8000", "127.0.0.1.nip.io", "evil.notlocal", "[")],
+    ],
+)
+async def test_a_name_that_may_be_anybodys_is_not_answered(web: Web, host: str, known: bool) -> None:
+    """DNS rebinding: a page elsewhere has its own name lead here."""
+    async with web.browser() as browser:
+        for asked in (browser.get("/healthz", headers={"host": host}), browser.get("/", headers={"host": host})):
+            assert ((await asked).status_code != 421) is known
+        opened = await browser.post("/api/tables", headers={"host": host, "origin": f"http://{host or 'x'}"})
+        assert (opened.status_code == 201) is (known and bool(host))
+    async with web.browser(public_url="https://slapjack.example") as browser:
+        assert (await browser.get("/healthz", headers={"host": host})).status_code == 200
+
+
+PICTURE = {"accept": "image/avif,image/webp,*/*;q=0.8", "user-agent": "Mozilla/5.0 (X11; Linux x86_64)"}
+
+
+@pytest.mark.parametrize("site", [{}, {"sec-fetch-site": "cross-site", "sec-fetch-dest": "image"}])
+async def test_pictures_elsewhere_spend_no_wrong_codes(web: Web, site: dict[str, str]) -> None:
+    app = build_app(web.store, web, web.rng, Settings(data=web.data, misses_per_minute=3))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app, client=("203.0.113.7", 1)), base_url="http://table.local"
+    ) as program:
+        code = (await program.post("/api/tables")).json()["code"]
+        for nth in range(2, 10):
+            assert (await program.get(f"/api/tables/22222{nth}", headers={**PICTURE, **site})).status_code == 403
+        assert [(await program.get(f"/api/tables/22222{nth}")).status_code for nth in range(2, 6)] == [
+            404,
+            404,
+            404,
+            429,
+        ]
+        web.time_us += 60 * S
+        assert (await program.get(f"/api/tables/{code}")).status_code == 200
+
+
+async def test_pictures_elsewhere_ask_no_questions_either(web: Web) -> None:
+    async with web.browser() as browser:
+        answer = await browser.get("/api/leaderboard", headers={**PICTURE, "sec-fetch-site": "same-site"})
+    assert answer.status_code == 403

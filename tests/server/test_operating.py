@@ -47,7 +47,7 @@ async def ask(web: Web, path: str, *, node: Node | None = None, draining: bool =
     """The answer of a server in that state."""
     app = build_app(web.store, web, web.rng, Settings(data=web.data), node)
     app.state.host.draining = draining
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://table.example") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://table.local") as client:
         return await client.get(path)
 
 

@@ -105,7 +105,7 @@ async def test_what_storage_says_goes_before_the_cookie(web: Web) -> None:
         ("http://192.168.1.20:8000", "", False),
         ("http://192.168.1.20:8000", "https://table.example", False),
         ("http://table.example", "https://table.example", True),  # behind a proxy that speaks https
-        ("https://table.example", "", True),
+        ("https://table.local", "", True),
     ],
 )
 async def test_the_cookie_lasts_a_year_and_no_script_reads_it(
@@ -166,7 +166,7 @@ async def test_another_page_learns_and_does_nothing(web: Web) -> None:
     ]:
         answer = await browser.request(method, path)
         assert (answer.status_code, answer.json()["error"]) == (403, "foreign_origin"), path
-    browser.headers["origin"] = "http://table.example"
+    browser.headers["origin"] = "http://table.local"
     assert (await meet(browser))["name"] == "Anna"
 
 

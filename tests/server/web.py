@@ -32,7 +32,7 @@ class Web:
         return 0
 
     def browser(
-        self, url: str = "http://table.example", *, public_url: str = "", address: str = "203.0.113.7"
+        self, url: str = "http://table.local", *, public_url: str = "", address: str = "203.0.113.7"
     ) -> httpx.AsyncClient:
         """A browser with no cookies yet, on our page."""
         app = build_app(self.store, self, self.rng, Settings(data=self.data, public_url=public_url))
