@@ -1,3 +1,4 @@
+import "./lib/older";
 import { mount } from "svelte";
 import "./app.css";
 import App from "./App.svelte";
@@ -5,7 +6,12 @@ import { chosen } from "./lib/choices.svelte";
 import { listenForFirstTap } from "./lib/senses";
 
 const target = document.getElementById("app");
-if (target) void chosen.speak().then(() => mount(App, { target }));
+if (target) {
+  void chosen.speak().then(() => {
+    target.textContent = "";
+    mount(App, { target });
+  });
+}
 
 listenForFirstTap();
 // Withheld over plain HTTP; the page then needs a network to open, and nothing else changes.

@@ -36,7 +36,8 @@ class Chosen {
   #still = $state(false);
 
   readonly theme: "light" | "dark" = $derived(this.all.theme ?? (this.#dark ? "dark" : "light"));
-  readonly still: boolean = $derived(this.all.still ?? this.#still);
+  /** Whether nothing moves: a wish, or a browser that cannot. */
+  readonly still: boolean = $derived((this.all.still ?? this.#still) || !("animate" in Element.prototype));
 
   constructor() {
     this.#follow("(prefers-color-scheme: dark)", (yes) => (this.#dark = yes));

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { cuesOf } from "./senses";
+import { expect, it, vi } from "vitest";
+import { cue, cuesOf } from "./senses";
 
 it("a pile sounds otherwise to whoever won it", () => {
   const events = [{ event: "pile_won", seat: 1, nth: 4, cards: 9 }] as const;
@@ -17,4 +17,14 @@ it("R7: only one's own wrong slap is felt", () => {
 it("R3: a turned card sounds the same for every card, so that nobody hears a Jack", () => {
   const turned = (face: string) => cuesOf([{ event: "card_turned", seat: 0, nth: 1, face }], 0);
   expect(turned("JS")).toEqual(turned("2H"));
+});
+
+it("a browser that does not say whether it was touched vibrates, and plays on", () => {
+  const vibrate = vi.fn();
+  vi.stubGlobal("navigator", { vibrate });
+  cue("won");
+  expect(vibrate).toHaveBeenCalledOnce();
+  vi.stubGlobal("navigator", { vibrate, userActivation: { hasBeenActive: false } });
+  cue("won");
+  expect(vibrate).toHaveBeenCalledOnce();
 });

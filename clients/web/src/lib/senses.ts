@@ -35,12 +35,15 @@ export function cuesOf(events: readonly AnyEvent[], me: Seat | null): Cue[] {
   });
 }
 
+/** Whether this page has been touched: before that a browser would only complain. Older ones do not say. */
+function touched(): boolean {
+  const activation = navigator.userActivation as UserActivation | undefined;
+  return activation?.hasBeenActive ?? true;
+}
+
 export function cue(name: Cue): void {
   const shake = SHAKES[name];
-  // A browser that has not been touched yet would only complain.
-  if (shake !== undefined && chosen.all.haptics && "vibrate" in navigator && navigator.userActivation.hasBeenActive) {
-    navigator.vibrate(shake);
-  }
+  if (shake !== undefined && chosen.all.haptics && "vibrate" in navigator && touched()) navigator.vibrate(shake);
   if (chosen.all.sound && audio?.state === "running") SOUNDS[name](audio, audio.currentTime);
 }
 
