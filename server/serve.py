@@ -56,7 +56,6 @@ NAME_TIMEOUT_S = 4.0
 
 NAME_AGAIN_S = 0.25
 SWEEP_EVERY_S = 60
-FAILED_AGAIN_S = 1.0
 COLLECT_EVERY_S = 0.05
 MIDDLE, OLD = 3, 72_000
 """Garbage is looked for at a steady beat: among the youngest objects, every so many beats among the next, and once an
@@ -148,6 +147,8 @@ class Server(uvicorn.Server):
     async def _stop_in_peace(self) -> None:
         try:
             await self._drain()
+        except Exception:
+            log.exception("the tables could not be handed over")
         finally:
             self.should_exit = True
 
@@ -212,16 +213,16 @@ async def _serve(
         port = sockets[0].getsockname()[1]
         if node is not None:
             await _take_name(node)
-        tasks: list[Callable[[], Coroutine[None, None, None]]] = [partial(_sweep, store), _collect]
+        background = host.background
+        background.keep_running("putting the leaderboard in order", partial(_sweep, store))
+        background.keep_running("collecting garbage", _collect)
         if node is not None:
-            tasks.append(partial(node.stay, host.forget, host.fall_silent))
-        running = [asyncio.create_task(_for_good(task)) for task in tasks]
+            background.keep_running("renewing the lease", partial(node.stay, host.forget, host.fall_silent))
         started = partial(print, welcome(settings, port), flush=True)
         try:
             await Server(config, app.state.sockets, started, host.drain).serve(sockets)
         finally:
-            for each in running:
-                each.cancel()
+            await background.finish()
             if node is not None:
                 with contextlib.suppress(StoreDown, BadRecord):  # then the lease ends by itself
                     await node.leave()
@@ -238,16 +239,6 @@ async def _take_name(node: Node) -> None:
             await asyncio.sleep(NAME_AGAIN_S)
     except (StoreDown, BadRecord) as wrong:
         raise CannotStart(str(wrong)) from None
-
-
-async def _for_good(task: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Does what goes on for as long as the server serves. What fails is in the log, and begins again."""
-    while True:
-        try:
-            await task()
-        except Exception:
-            log.exception("a task of the server has failed; it begins again")
-        await asyncio.sleep(FAILED_AGAIN_S)
 
 
 async def _collect() -> None:

@@ -11,6 +11,7 @@ from engine.game import Wait
 from engine.rules import Rules
 from server.base.ports import Clock, RandomSource
 from server.hosting.awake import Awake, NetworkFull, ServerFull
+from server.hosting.background import Background
 from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
 from server.hosting.keeper import give_up
 from server.hosting.mailbox import Mailbox
@@ -90,7 +91,7 @@ class Host:
         self._looks = 0
         self._awake = Awake(clock, max_tables, max_tables_each or max_tables)
         self._opening: dict[str, asyncio.Task[Mailbox | None]] = {}
-        self._releasing: set[asyncio.Task[None]] = set()
+        self.background = Background(clock)
 
     async def create(self, network: str = "") -> str:
         """Keeps a new table under a free code and gives the code; nobody is at it yet, and it sleeps.
@@ -166,7 +167,9 @@ class Host:
             handing.append(asyncio.create_task(mailbox.hand_over()))
             if not alone:
                 await asyncio.sleep(min(NEXT_S, HAND_OVER_S / len(mailboxes)))
-        await asyncio.gather(*handing)
+        for failure in await asyncio.gather(*handing, return_exceptions=True):
+            if failure is not None:
+                log.error("a table could not be handed over", exc_info=failure)
         self.handed_over += len(mailboxes)
 
     async def close(self) -> None:
@@ -174,7 +177,8 @@ class Host:
         if self._look is not None:
             self._look.cancel()
         keeping = [task for mailbox in self._awake if (task := mailbox.stop()) is not None]
-        await asyncio.gather(*keeping, *self._releasing, return_exceptions=True)
+        await asyncio.gather(*keeping, return_exceptions=True)
+        await self.background.finish()
 
     async def _wake(self, code: str, network: str) -> Mailbox | None:
         self._make_room(network)
@@ -222,13 +226,15 @@ class Host:
     def _look_now(self, since_us: int, worked_us: int) -> None:
         """Sees how hard the server works and how late it is, and who is gone, for as long as a table is awake."""
         took_us = self._clock.now_us() - since_us
-        self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
         self._look = None
         self._looks += 1
-        if self._looks % UNUSED_EVERY == 0:
-            self._release(self._awake.stop_unused())
-        if self._awake:
-            self._look_later()
+        try:
+            self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
+            if self._looks % UNUSED_EVERY == 0:
+                self._release(self._awake.stop_unused())
+        finally:
+            if self._awake:
+                self._look_later()
 
     def _make_room(self, network: str) -> None:
         """Puts a table to sleep at which nobody is, where there is no place for one more of that network."""
@@ -237,9 +243,7 @@ class Host:
     def _release(self, stopped: Sequence[Mailbox]) -> None:
         """Lets stopped tables be anybody's, which nobody has to wait for."""
         for mailbox in stopped:
-            releasing = asyncio.create_task(mailbox.release())
-            self._releasing.add(releasing)
-            releasing.add_done_callback(self._releasing.discard)
+            self.background.run(f"giving up table {mailbox.code}", mailbox.release())
 
 
 def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:

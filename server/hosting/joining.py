@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 
 from server.base.keys import hash_of
-from server.hosting.phone import STORE_AWAY, UNREADABLE, Phone
+from server.hosting.phone import FAILED, STORE_AWAY, UNREADABLE, Phone
 from server.store.port import BadRecord, Store, StoreDown
 from server.table.mail import ConnId, Said
 from wire.messages import CloseCode, Join
@@ -56,6 +56,9 @@ class JoinQueue:
         except BadRecord as bad:
             log.error("room %s: a person cannot be read: %s", self._table, bad)
             self._refuse(conn, CloseCode.ROOM_FAILED, UNREADABLE)
+        except Exception:  # nobody is left waiting for what will not come
+            log.exception("room %s: a person cannot be looked up", self._table)
+            self._refuse(conn, CloseCode.ROOM_FAILED, FAILED)
         if before is not None:  # also where this one is refused, for those that wait for it wait for that one as well
             await asyncio.wait((before,))
         if said is not None and conn in self._phones:  # or the seat of a socket that has gone would stay with a ghost

@@ -147,13 +147,18 @@ def _questions(host: Host, endpoint: SocketEndpoint, clock: Clock, settings: Set
 
 def _operating(host: Host, store: RedisStore, clock: Clock) -> list[Route]:
     async def readyz(_: Request) -> Response:
-        """`GET /readyz`: 200 while people may be sent here; 503 while it drains, has no lease or its store is away."""
+        """`GET /readyz`: 200 while people may be sent here.
+
+        503 while it drains, has no lease, its store is away, or what runs in its background fails.
+        """
         if host.draining or not host.lease.holds(clock.now_us()):
             return Denied(503, "not_now", "this server takes nobody now").answer()
         try:
             await probe(store.pipeline)
         except StoreDown as down:  # which is in the log by those who need it
             return Denied(503, "store_down", str(down)).answer()
+        if failing := host.background.failing():
+            return Denied(503, "failing", f"{' and '.join(failing)}: the log says why").answer()
         return reply({"status": "ready"})
 
     async def show_metrics(_: Request) -> Response:

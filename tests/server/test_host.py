@@ -12,6 +12,7 @@ import pytest
 from engine.cards import Entropy
 from server.base import meters
 from server.hosting.awake import SLEEP_AFTER_S, UNVISITED_S, NetworkFull, ServerFull
+from server.hosting.background import FAILING_S
 from server.hosting.host import Host, new_code
 from server.hosting.mailbox import MOST_WAITING, Mailbox
 from server.hosting.phone import SERVICE_RESTART
@@ -957,3 +958,70 @@ async def test_a_room_that_another_server_took_over_falls_silent(world: World) -
     assert (ann.closed, ben.closed) == (1012, 1012)
     assert world.host.tables == 0
     assert len(mailbox._phones) == 2
+
+
+# --- in the background -------------------------------------------------------------------------------------------
+
+
+def said_by(name: str) -> list[logging.LogRecord]:
+    """What that logger says from now on, in this list instead of on the terminal."""
+
+    class Listed(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record)
+
+    said: list[logging.LogRecord] = []
+    log = logging.getLogger(name)
+    log.handlers, log.propagate = [Listed()], False
+    return said
+
+
+@in_a_world
+async def test_what_fails_in_the_background_is_said_and_started_again(world: World) -> None:
+    background, runs = world.host.background, 0
+    said = said_by("slapjack.background")
+
+    async def stumble() -> None:
+        nonlocal runs
+        runs += 1
+        if runs < 4:
+            raise RuntimeError("it stumbled")
+        await asyncio.Event().wait()
+
+    background.keep_running("walking", stumble)
+    await later(0.5)
+    assert background.failing() == ["walking"]
+    assert said[0].getMessage() == "walking has failed"
+    assert said[0].exc_info is not None, "with its traceback"
+    await later(FAILING_S)
+    assert (runs, background.failing()) == (4, ["walking"]), "it has not gone well for long enough"
+    await later(4)
+    assert background.failing() == []
+
+
+@in_a_world
+async def test_what_should_never_end_and_does_is_started_again(world: World) -> None:
+    runs = 0
+
+    async def end() -> None:
+        nonlocal runs
+        runs += 1
+
+    logging.getLogger("slapjack.background").setLevel(logging.CRITICAL)
+    world.host.background.keep_running("walking", end)
+    await later(3.5)
+    assert runs == 4
+    assert world.host.background.failing() == ["walking"]
+
+
+@in_a_world
+async def test_whoever_cannot_be_looked_up_for_a_mistake_of_ours_is_told_so(world: World) -> None:
+    mailbox, (ann,) = await world.table("Ann")
+
+    async def person_of(key_hash: str) -> str:
+        raise RuntimeError("a mistake")
+
+    logging.getLogger("slapjack.mailbox").setLevel(logging.CRITICAL)
+    world.store.person_of = person_of  # type: ignore[method-assign]
+    ben = await world.joins(mailbox, "Ben", key="the-key-of-somebody-at-this-table")
+    assert (ben.closed, ann.closed) == (CloseCode.ROOM_FAILED, None)

@@ -1,5 +1,6 @@
 """What whoever runs a server can see of it: whether it is ready, what it has counted, what it writes down."""
 
+import asyncio
 import json
 import logging
 import re
@@ -76,6 +77,24 @@ async def test_a_server_without_its_store_is_not_ready_but_healthy(web: Web, tmp
         answer = await ask(web, "/readyz")
         assert (answer.status_code, answer.json()["error"]) == (503, "store_down")
         assert (await ask(web, "/healthz")).status_code == 200
+
+
+async def test_a_server_whose_background_fails_is_not_ready(web: Web) -> None:
+    app = build_app(web.store, web, web.rng, Settings(data=web.data))
+
+    async def stumble() -> None:
+        raise RuntimeError("it stumbled")
+
+    logging.getLogger("slapjack.background").setLevel(logging.CRITICAL)
+    background = app.state.host.background
+    background.keep_running("walking", stumble)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://table.example") as client:
+        answer = await client.get("/readyz")
+    await background.finish()
+    assert (answer.status_code, answer.json()["error"]) == (503, "failing")
+    assert "walking" in answer.json()["text"]
 
 
 # --- counted -----------------------------------------------------------------------------------------------------
