@@ -12,7 +12,7 @@ from server.base.ports import RandomSource
 from server.hosting.host import resumed_game
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.store.redis import RedisStore
-from server.table.journal import AnyEntry, BadEntry, Moved, Replayed, read_entry, write_entry
+from server.table.journal import Replayed, write_entry
 from server.table.mail import Forgotten, Keep
 from server.table.records import Change
 from server.table.room import Room
@@ -61,7 +61,7 @@ async def _forget_at(store: RedisStore, random_source: RandomSource, at_us: int,
     opened = await store.open_table(code)
     if opened is None:
         return True
-    replayed = resumed_game(code, opened.journal)
+    replayed = await resumed_game(code, opened.journal)
     # The table itself knows what follows when somebody leaves for good (R25), be it that another has won.
     room = Room(opened.record, random_source, 0, replayed, at_us)
     effects = room.receive(Forgotten(person), at_us)
@@ -76,20 +76,13 @@ async def _forget_at(store: RedisStore, random_source: RandomSource, at_us: int,
     return True
 
 
-def _without(replayed: Replayed, journal: Sequence[bytes], person: str) -> list[bytes]:
-    """The journal of a game that goes on, as far as it can be believed, with nobody's name in this person's place."""
-    entries: list[AnyEntry] = []
-    for kept in journal:
-        try:
-            entry = read_entry(kept)
-        except BadEntry:
-            break
-        if isinstance(entry, Moved) and entry.number > replayed.moves:
-            break
-        entries.append(entry)
+def _without(replayed: Replayed, journal: Sequence[bytes], person: str) -> Sequence[bytes]:
+    """The journal of a game that goes on, as far as it can be believed, with nobody's name in this person's place.
+
+    Only its deal names anybody.
+    """
     seats = tuple(
         msgspec.structs.replace(seat, name="", key_hash="") if seat.key_hash == person else seat
         for seat in replayed.dealt.seats
     )
-    entries[0] = msgspec.structs.replace(replayed.dealt, seats=seats)
-    return [write_entry(entry) for entry in entries]
+    return [write_entry(msgspec.structs.replace(replayed.dealt, seats=seats)), *journal[1 : replayed.entries]]

@@ -5,7 +5,9 @@ Knows mailboxes, and nothing of what is in them.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from itertools import count
+from typing import TypeVar
 
 from engine.game import Wait
 from engine.rules import Rules
@@ -16,13 +18,18 @@ from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
 from server.hosting.keeper import give_up
 from server.hosting.mailbox import Mailbox
 from server.store.port import Elsewhere, Store
-from server.table.journal import BadEntry, Replayed, replay
+from server.table.journal import BadEntry, Replayed, replaying
 from server.table.records import Opened, TableRecord
 from server.table.room import Room
 from server.table.strain import Strain
 from wire.codes import CODE_LENGTH, CODE_SYMBOLS
 
 log = logging.getLogger("slapjack.host")
+
+Result = TypeVar("Result")
+
+STEPS_A_SLICE = 50
+"""So many entries of a long game are played again before everything else has its turn: a millisecond."""
 
 LOOK_US = 100_000
 """How often the loop is looked at."""
@@ -186,6 +193,7 @@ class Host:
         opened = await self._open_table(code, owner)
         if opened is None:
             return None
+        replayed = await resumed_game(code, opened.journal)
         try:  # much may have happened meanwhile
             self._make_room(network)
             self._must_serve()
@@ -195,7 +203,6 @@ class Host:
             await give_up(self._store, code, owner, opened.epoch)
             raise
         self.woken += 1
-        replayed = resumed_game(code, opened.journal)
         room = Room(
             opened.record, self._random_source, self._max_spectators, replayed, self._clock.now_us(), self._strain
         )
@@ -246,16 +253,29 @@ class Host:
             self.background.run(f"giving up table {mailbox.code}", mailbox.release())
 
 
-def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:
+async def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:
     """The game that was going on, if any; says in the log which entry is bad, and goes on from the last good one."""
     try:
-        replayed = replay(journal)
+        replayed = await in_slices(replaying(journal))
     except BadEntry as bad:
         log.error("table %s: its last deal cannot be read, so its game is lost: %s", code, bad)
         return None
     if replayed is not None and replayed.bad:
         log.error("table %s: %s; the game goes on from before it", code, replayed.bad)
     return replayed if replayed is not None and replayed.game.due().wait is not Wait.OVER else None
+
+
+async def in_slices(steps: Generator[None, None, Result]) -> Result:
+    """What these steps come to; every few of them everything else has its turn."""
+    for nth in count(1):
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+        if nth % STEPS_A_SLICE == 0:
+            await asyncio.sleep(0)
+    raise AssertionError
 
 
 def new_code(random_source: RandomSource) -> str:

@@ -25,9 +25,9 @@ FIRST_LINE = b"slapjack export 1\n"
 OURS = "slapjack:*"
 AT_ONCE = 500
 
-TABLE = re.compile(rb"slapjack:\{([^}]*)\}:(table|marks|journal|results|scores|archive)")
+TABLE = re.compile(rb"slapjack:\{([^}]*)\}:(table|marks|journal|results|scores)")
 NOT_COPIED = re.compile(
-    rb"slapjack:\{[^}]*\}:paused|slapjack:\{probe\}:.*|slapjack:node:.*|" + FORGOTTEN.encode() + b"|" + DUE.encode()
+    rb"slapjack:\{[^}]*\}:(paused|rewritten)|slapjack:(\{probe\}|node):.*|%s|%s" % (FORGOTTEN.encode(), DUE.encode())
 )
 """What only means something to the servers that run at this moment; what is due is clear from the results that wait."""
 
@@ -127,7 +127,7 @@ async def _everything(pipeline: Pipeline, left: list[str]) -> AsyncIterator[Part
         async for part in _parts(pipeline, others, left):
             yield part
     for code in codes:
-        keys = [b"slapjack:{%s}:%s" % (code, name) for name in (b"table", b"marks", b"journal", b"results")]
+        keys = [b"slapjack:{%s}:%s" % (code, name) for name in (b"table", b"marks", b"journal", b"results", b"scores")]
         async for part in _parts(pipeline, keys, left):
             yield part
 

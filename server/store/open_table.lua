@@ -1,12 +1,12 @@
 #!lua
 -- Takes a table over: a new epoch, which the journal's next id carries so that the server refuses the old owner's.
--- KEYS: table, marks, journal, results. ARGV: seconds to keep the table, seconds to keep the journal, the new owner or
+-- KEYS: table, marks, journal, results, scores. ARGV: seconds to keep the table, seconds to keep the journal, the new owner or
 -- '', and the one whose table it must still be: '' for nobody's, * for anybody's.
--- Gives {record, epoch, changes since the last deal}, nil where there is no table, OWNED where it is another's by now,
--- or {FOREIGN, key, what is wrong}.
-local table_key, marks_key, journal_key = KEYS[1], KEYS[2], KEYS[3]
+-- Gives {record, scores or '', epoch, id of the last deal or ''}, nil where there is no table, OWNED where it is another's
+-- by now, or {FOREIGN, key, what is wrong}.
+local table_key, marks_key, journal_key, scores_key = KEYS[1], KEYS[2], KEYS[3], KEYS[5]
 
-for at, kind in ipairs({'string', 'hash', 'stream', 'hash'}) do
+for at, kind in ipairs({'string', 'hash', 'stream', 'hash', 'string'}) do
   local found = redis.call('TYPE', KEYS[at]).ok
   if found ~= 'none' and found ~= kind then
     return {'FOREIGN', KEYS[at], 'not ours: a ' .. found .. ' is kept there'}
@@ -37,7 +37,8 @@ redis.call('HSET', marks_key, 'epoch', epoch)
 if ARGV[3] ~= '' then redis.call('HSET', marks_key, 'owner', ARGV[3]) else redis.call('HDEL', marks_key, 'owner') end
 redis.call('EXPIRE', table_key, ARGV[1])
 redis.call('EXPIRE', marks_key, ARGV[1])
+redis.call('EXPIRE', scores_key, ARGV[1])
 redis.call('EXPIRE', journal_key, ARGV[2])
 
 local deal = string.match(marks[2] or '', '%S+$')
-return {record, epoch, deal and redis.call('XRANGE', journal_key, deal, '+') or {}}
+return {record, redis.call('GET', scores_key) or '', epoch, deal or ''}

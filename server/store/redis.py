@@ -5,11 +5,13 @@ this page (`*.lua`), so that it happens or does not, for everybody who looks.
 
 All keys of a table share `{CODE}`, and so one node of a cluster:
 
-- `slapjack:{CODE}:table`, a string: the record.
+- `slapjack:{CODE}:table`, a string: the record, without scores; of version 1, with them.
+- `slapjack:{CODE}:scores`, a string: the scores, and the tournaments that have ended, which change with a game at most.
 - `slapjack:{CODE}:journal`, a stream: an entry for each change, its id being `<epoch>-<number>`, so that the server
   itself refuses whoever has been overtaken. Its fields called `e` are the entries of the room.
 - `slapjack:{CODE}:marks`, a hash: the last `epoch`, the ids of the last `deals`, and the `owner`: `<name>/<boot>` of
   the server whose table it is while its lease lasts (`server/store/nodes.py`), none where it is anybody's.
+- `slapjack:{CODE}:rewritten`, a stream: a journal that is about to take the place of the other.
 - `slapjack:{CODE}:results`, a hash by result id: the outbox of results that have not been counted yet.
 """
 
@@ -19,12 +21,13 @@ from typing import Self
 
 import msgspec
 
+from engine.value import Value
 from server.store.board import Board, Finished, outbox_key
 from server.store.nodes import Nodes
 from server.store.people import PERSON_LENGTH, People
 from server.store.pipeline import Pipeline
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
-from server.table.records import RECORD_VERSION, Change, Opened, TableRecord
+from server.table.records import RECORD_VERSION, Change, Opened, Score, TableRecord, Tournament
 from wire.messages import Kind
 
 log = logging.getLogger("slapjack.store")
@@ -36,8 +39,21 @@ GAMES_KEPT = 5
 """So many games of a table stay in its journal, the running one among them."""
 
 
+SLICE = 500
+"""So many entries of a journal are read, or rewritten, in one go, so that neither side stands still for a long game."""
+REWRITTEN_S = 600
+
+
 class _Version(msgspec.Struct):
     version: int
+
+
+class Scores(Value):
+    """What is kept of a table's scores, apart from the rest of its record."""
+
+    scores: dict[str, Score]
+    archive: tuple[Tournament, ...]
+    version: int = RECORD_VERSION
 
 
 def table_key(code: str) -> str:
@@ -47,7 +63,13 @@ def table_key(code: str) -> str:
 
 def table_keys(code: str) -> list[str]:
     """All keys of a table, in the order in which the scripts take them."""
-    return [table_key(code), *(f"slapjack:{{{code}}}:{name}" for name in ("marks", "journal")), outbox_key(code)]
+    names = (f"slapjack:{{{code}}}:{name}" for name in ("marks", "journal"))
+    return [table_key(code), *names, outbox_key(code), scores_key(code), f"slapjack:{{{code}}}:rewritten"]
+
+
+def scores_key(code: str) -> str:
+    """Where the scores of a table are kept."""
+    return f"slapjack:{{{code}}}:scores"
 
 
 class RedisStore(Store):
@@ -66,21 +88,25 @@ class RedisStore(Store):
         self._open_script = self.pipeline.script("open_table")
         self._keep_script = self.pipeline.script("keep")
         self._release_script = self.pipeline.script("release_table")
+        self._entries_script = self.pipeline.script("entries")
         self.nodes = Nodes(self.pipeline)
         self.board = Board(self.pipeline, self._keep_s)
         self.people = People(self.pipeline, self._keep_s)
 
     async def create_table(self, record: TableRecord) -> bool:
         """Keeps a new table; False, and nothing changed, when the code is taken. One that nobody sits at soon goes."""
-        key = table_key(record.code)
-        packed = msgspec.msgpack.encode(record)
-        return await self.pipeline.ask(lambda pipe: pipe.set(key, packed, nx=True, ex=UNUSED_S), key) is not None
+        key, scores = table_key(record.code), scores_key(record.code)
+        head, rest = _packed(record)
+        made = await self.pipeline.ask(lambda pipe: pipe.set(key, head, nx=True, ex=UNUSED_S), key) is not None
+        if made and (record.scores or record.archive):
+            await self.pipeline.ask(lambda pipe: pipe.set(scores, rest, ex=UNUSED_S), scores)
+        return made
 
     async def load_table(self, code: str) -> TableRecord | None:
         """The table of that code; raises `BadRecord`."""
-        key = table_key(code)
-        kept = await self.pipeline.ask(lambda pipe: pipe.get(key), key)
-        return None if kept is None else _read(key, code, kept)
+        keys = table_key(code), scores_key(code)
+        head, rest = await self.pipeline.ask_all([lambda pipe, key=key: pipe.get(key) for key in keys], keys[0])  # type: ignore[misc]
+        return None if head is None else _read(code, head, rest or b"")
 
     async def open_table(self, code: str, owner: str = "") -> Opened | None:
         """Takes the table over under a new epoch: from now on nobody else's `keep` succeeds. Raises `BadRecord`.
@@ -102,8 +128,14 @@ class RedisStore(Store):
             return await self.open_table(code, owner)  # somebody was quicker, who is alive
         if opened is None:
             return None
-        packed, epoch, changes = opened
-        return Opened(_read(table_key(code), code, packed), _entries(changes), int(epoch))
+        head, rest, epoch, deal = opened
+        record = _read(code, head, rest)
+        if msgspec.msgpack.decode(head, type=_Version).version < RECORD_VERSION:
+            # Nobody else can write now. From the next change on the record is kept without its scores.
+            await self.pipeline.ask(
+                lambda pipe: pipe.set(scores_key(code), _packed(record)[1], ex=keep_s), scores_key(code)
+            )
+        return Opened(record, await self._changes(code, deal) if deal else (), int(epoch))
 
     async def _dead_owner(self, code: str, owner: str) -> bytes:
         """Whose mark the table bears: nobody's, this owner's, or one's who has no lease; raises `Elsewhere`."""
@@ -120,13 +152,17 @@ class RedisStore(Store):
 
     async def journal(self, code: str) -> tuple[bytes, ...]:
         """All entries that are kept of a table: those of its last games."""
-        key = table_keys(code)[2]
-        # Not by the client's own method, which makes a mapping of an entry's fields, of which many have the same name.
-        return _entries(
-            await self.pipeline.answer(
-                self.pipeline.redis.eval("return redis.call('XRANGE', KEYS[1], '-', '+')", 1, key), key
-            )
-        )
+        return await self._changes(code, b"-")
+
+    async def _changes(self, code: str, start: bytes) -> tuple[bytes, ...]:
+        """The entries of the journal from that change on."""
+        entries: list[bytes] = []
+        while True:
+            found = await self._entries_script([table_keys(code)[2]], (start, SLICE))
+            entries += _entries(found)
+            if len(found) < SLICE:
+                return tuple(entries)
+            start = b"(" + found[-1][0]
 
     async def keep(self, code: str, epoch: int, number: int, change: Change) -> None:
         """Keeps change `number` (counted from 1) of that epoch, all of it or nothing, and counts its result.
@@ -139,21 +175,40 @@ class RedisStore(Store):
         if change.record is not None:
             await self.people.sat_down(code, _seated(change.record))
         finished = Finished(await self.board.announce(code), result) if result is not None else None
+        rewritten = b""
+        entries: Sequence[bytes] = change.entries
+        if change.clears and len(entries) > SLICE:
+            rewritten, entries = await self._rewrite(code, epoch, entries)
+        head, rest = _packed(change.record) if change.record is not None else (b"", b"")
         await self._keep_script(
             table_keys(code),
             (
                 *(epoch, number, self._keep_s, self._keep_journal_s),
                 *(int(change.deals), 0 if change.clears else GAMES_KEPT),
-                b"" if change.record is None else msgspec.msgpack.encode(change.record),
+                *(head, rest if change.scored else b""),
                 *((b"", b"") if finished is None else (finished.result.id, msgspec.msgpack.encode(finished))),
-                *change.entries,
+                *(rewritten, *entries),
             ),
         )
+        if rewritten:  # and it is still there, where this change had been kept already
+            await self.pipeline.ask(lambda pipe: pipe.unlink(table_keys(code)[5]), code)
         if finished is not None:
             try:
                 await self.board.drain(code)
             except (StoreDown, BadRecord) as wrong:
                 log.warning("a result of table %s is counted later: %s", code, wrong)
+
+    async def _rewrite(self, code: str, epoch: int, entries: Sequence[bytes]) -> tuple[bytes, Sequence[bytes]]:
+        """Lays most of these entries ready for the journal, slice by slice; gives the id of the first, and the rest."""
+        key = table_keys(code)[5]
+        await self.pipeline.ask(lambda pipe: pipe.delete(key), key)
+        for nth, at in enumerate(range(0, len(entries) - SLICE, SLICE), 1):
+            fields = [field for entry in entries[at : at + SLICE] for field in ("e", entry)]
+            # Under the epoch before, so that the change which puts them in place comes right after them.
+            command = ("XADD", key, f"{epoch - 1}-{nth}", *fields)
+            await self.pipeline.ask(lambda pipe, command=command: pipe.execute_command(*command), key)  # type: ignore[misc]
+        await self.pipeline.ask(lambda pipe: pipe.expire(key, REWRITTEN_S), key)
+        return b"%d-1" % (epoch - 1), entries[nth * SLICE :]
 
     async def person_of(self, key_hash: str) -> str:
         """The person that a device's secret belongs to: the hash itself, until the device was linked to another."""
@@ -189,14 +244,25 @@ def _scored(record: TableRecord) -> set[str]:
     return {who for scores in kept for who in scores if len(who) == PERSON_LENGTH}
 
 
-def _read(key: str, code: str, kept: bytes) -> TableRecord:
+def _packed(record: TableRecord) -> tuple[bytes, bytes]:
+    """A record as it is kept: what may change at any time, and the scores."""
+    head = msgspec.structs.replace(record, scores={}, archive=(), version=RECORD_VERSION)
+    return msgspec.msgpack.encode(head), msgspec.msgpack.encode(Scores(record.scores, record.archive))
+
+
+def _read(code: str, head: bytes, rest: bytes) -> TableRecord:
+    key = table_key(code)
     try:
-        version = msgspec.msgpack.decode(kept, type=_Version).version
-        if version != RECORD_VERSION:
+        version = msgspec.msgpack.decode(head, type=_Version).version
+        if not 1 <= version <= RECORD_VERSION:
             raise BadRecord(f"{key}: version {version}, but this server reads version {RECORD_VERSION}")
-        record = msgspec.msgpack.decode(kept, type=TableRecord)
+        record = msgspec.msgpack.decode(head, type=TableRecord)
+        if version == RECORD_VERSION and rest:
+            key = scores_key(code)
+            scores = msgspec.msgpack.decode(rest, type=Scores)
+            record = msgspec.structs.replace(record, scores=scores.scores, archive=scores.archive)
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise BadRecord(f"{key}: {wrong}") from None
     if record.code != code:
         raise BadRecord(f"{key}: holds the table {record.code!r}")
-    return record
+    return msgspec.structs.replace(record, version=RECORD_VERSION)

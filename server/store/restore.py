@@ -33,8 +33,8 @@ END_OF_TIME_MS = 253_402_300_800_000
 """The end of the year 9999: no key of ours lasts longer, and a server takes only what is below 2^63."""
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
-    (r"\{[^}]*\}:(table|archive)|(device|link|recovery):.*", "string"),
-    (r"\{[^}]*\}:(marks|results|scores|person|pairs:.*)|\{[^}]*\}:[^:]*:row:.*", "hash"),
+    (r"\{[^}]*\}:(table|scores)|(device|link|recovery):.*", "string"),
+    (r"\{[^}]*\}:(marks|results|person|pairs:.*)|\{[^}]*\}:[^:]*:row:.*", "hash"),
     (r"\{[^}]*\}:(devices|tables)", "set"),
     (r"\{[^}]*\}:(counted|seen)", "zset"),
     (r"\{[^}]*\}:journal", "stream"),

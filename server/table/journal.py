@@ -4,7 +4,7 @@ Knows how to write a game down and how to play it again. Keeps nothing itself, a
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import msgspec
 
@@ -61,17 +61,20 @@ class BadEntry(ValueError):
 class Replayed(Value):
     """A game played again from its journal: how it stands, after how many moves, and how long it had been played.
 
-    `bad` says of the first entry that cannot be read or does not fit which it is and why; the game is as before it.
+    `entries` is how many entries of the game that comes to, its deal among them. `bad` says of the first entry that
+    cannot be read or does not fit which it is and why; the game is as before it.
     """
 
     dealt: Dealt
     game: Game
     moves: int
     played_us: int
+    entries: int = 1
     bad: str = ""
 
 
 _encode = msgspec.msgpack.Encoder().encode
+_DEALT = msgspec.msgpack.encode("entry") + msgspec.msgpack.encode("dealt")
 _decode = msgspec.msgpack.Decoder(AnyEntry).decode
 
 
@@ -98,15 +101,29 @@ def replay(journal: Sequence[bytes]) -> Replayed | None:
 
     Raises `BadEntry` when not even the deal can be read.
     """
-    starts = [number for number, kept in enumerate(journal) if _is_deal(kept)]
-    if not starts:
+    steps = replaying(journal)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            replayed: Replayed | None = done.value
+            return replayed
+
+
+def replaying(journal: Sequence[bytes]) -> Generator[None, None, Replayed | None]:
+    """The same entry by entry, so that whoever plays a long game again can do something else in between."""
+    first = len(journal) - 1
+    while first >= 0 and not _is_deal(journal[first]):
+        first -= 1
+        yield
+    if first < 0:
         return None
-    first = starts[-1]
     dealt = read_entry(journal[first])
     assert isinstance(dealt, Dealt)
     game = deal_again(dealt)
     moves, played_us = 0, 0
     for number, kept in enumerate(journal[first + 1 :], first + 1):
+        yield
         try:
             entry = read_entry(kept)
             if isinstance(entry, Moved):
@@ -115,8 +132,9 @@ def replay(journal: Sequence[bytes]) -> Replayed | None:
                 game = move_again(game, entry).game
                 moves, played_us = entry.number, entry.played_us
         except BadEntry as wrong:
-            return Replayed(dealt, game, moves, played_us, f"entry {number + 1} of {len(journal)}: {wrong}")
-    return Replayed(dealt, game, moves, played_us)
+            bad = f"entry {number + 1} of {len(journal)}: {wrong}"
+            return Replayed(dealt, game, moves, played_us, number - first, bad)
+    return Replayed(dealt, game, moves, played_us, len(journal) - first)
 
 
 def deal_again(dealt: Dealt) -> Game:
@@ -137,6 +155,8 @@ def move_again(game: Game, moved: Moved) -> Step:
 
 
 def _is_deal(kept: bytes) -> bool:
+    if _DEALT not in kept[: 2 * len(_DEALT)]:  # most entries need not be read for it
+        return False
     try:
         return isinstance(read_entry(kept), Dealt)
     except BadEntry:

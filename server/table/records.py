@@ -6,7 +6,7 @@ from engine.rules import Rules
 from engine.value import Value
 from wire.messages import Kind, SeatId
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 
 
 class Computer(Value):
@@ -99,7 +99,8 @@ class Change(Value):
     """What a room wants kept in one go, or not at all: its record, entries of its journal, a result to be counted.
 
     `entries` are opaque here. `deals` says that the first of them begins a new game: what was kept of the one before
-    is no longer needed to go on. `clears` takes the journal of all games before this change away.
+    is no longer needed to go on. `clears` takes the journal of all games before this change away. `scored` says that
+    the record has other scores or another archive than the one before: they are kept apart from the rest of it.
     """
 
     record: TableRecord | None = None
@@ -107,6 +108,7 @@ class Change(Value):
     deals: bool = False
     result: Result | None = None
     clears: bool = False
+    scored: bool = True
 
 
 class Opened(Value):

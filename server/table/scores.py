@@ -15,8 +15,8 @@ from wire.messages import Standing
 
 STANDINGS = 20
 ARCHIVE = 20
-"""How many people the standings name, and how many ended tournaments a table remembers."""
-SCORES = 500
+"""How many people the standings name, and an ended tournament keeps; and how many of those a table remembers."""
+SCORES = 200
 """How many people a table keeps the scores of: whoever has played least goes first, so that nobody can fill it."""
 
 
@@ -61,7 +61,8 @@ class ScoreBook:
     def begin(self) -> None:
         """Where somebody has become champion, puts the scores into the archive and begins again at nothing (R29)."""
         if self.champions:
-            ended = Tournament(max(score.games for score in self.scores.values()), self.scores)
+            best = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games))[:STANDINGS]
+            ended = Tournament(max(score.games for score in self.scores.values()), dict(best))
             self.archive = (*self.archive, ended)[-ARCHIVE:]
             self.scores = {}
 

@@ -28,8 +28,9 @@ class Unsaved:
         changed = record if record is not None and record != self._saved else None
         if changed is None and not self.entries and self._result is None:
             return
-        self._saved = changed or self._saved
+        before, self._saved = self._saved, changed or self._saved
+        scored = changed is not None and (changed.scores, changed.archive) != (before.scores, before.archive)
         entries = tuple(write_entry(entry) for entry in self.entries)
         deals = bool(self.entries) and isinstance(self.entries[0], Dealt)
-        self._outbox.keeps.append(Keep(Change(changed, entries, deals, self._result)))
+        self._outbox.keeps.append(Keep(Change(changed, entries, deals, self._result, scored=scored)))
         self.entries, self._result = [], None

@@ -15,14 +15,14 @@ from redis.asyncio import Redis
 from engine.rules import GameName
 from server.store import pipeline
 from server.store.port import BadRecord, Fenced, StoreDown
-from server.store.redis import DAY_S, GAMES_KEPT, RedisStore, table_key, table_keys
-from server.table.records import Change
+from server.store.redis import DAY_S, GAMES_KEPT, SLICE, RedisStore, table_key, table_keys
+from server.table.records import Change, Score, Tournament
 from tests.contracts.servers import RedisServer, Server
 from tests.contracts.tables import BEN, CODE, Owner, a_result, a_table, owner, played
 from tests.support.serving import TIMEOUT_S
 from wire.figures import By, Span
 
-TABLE, MARKS, JOURNAL, RESULTS = table_keys(CODE)
+TABLE, MARKS, JOURNAL, RESULTS, SCORES, REWRITTEN = table_keys(CODE)
 
 
 async def server_pid(redis: "Redis") -> int:
@@ -315,7 +315,7 @@ def record_with(**changes: Any) -> bytes:
         (b"", "truncated"),
         (b"not msgpack", "Expected `object`"),
         (msgspec.msgpack.encode([1, 2]), "Expected `object`"),
-        (record_with(version=2), "version 2, but this server reads version 1"),
+        (record_with(version=3), "version 3, but this server reads version 2"),
         (record_with(version="1"), "Expected `int`"),
         (record_with(version=None), "missing required field `version`"),
         (record_with(rules=None), "missing required field `rules`"),
@@ -522,3 +522,45 @@ async def test_a_wrong_password_is_down(server: Server) -> None:
         with pytest.raises(StoreDown) as told:
             await store.ping()
         assert "guess" not in str(told.value)
+
+
+# --- scores apart, and long games --------------------------------------------------------------------------------
+
+
+async def test_what_leaves_the_scores_alone_writes_none(store: RedisStore, redis: "Redis") -> None:
+    many = {f"{nth:064x}": Score("Somebody", "🦊", 1, 2) for nth in range(200)}
+    keeper = await owner(store)
+    await keeper.keeps(b"move", record=a_table(scores=many))
+    scores = await redis.dump(SCORES)
+    assert await redis.strlen(TABLE) < 1_500
+    await keeper.keeps(b"move", record=a_table(scores=many, locked=False), scored=False)
+    assert await redis.dump(SCORES) == scores
+    assert await store.load_table(CODE) == a_table(scores=many, locked=False)
+
+
+async def test_a_record_of_version_1_is_read_and_kept_anew(store: RedisStore, redis: "Redis") -> None:
+    ended = (Tournament(4, {BEN: Score("Ben", "🦊", 4, 4)}),)
+    await redis.set(TABLE, msgspec.msgpack.encode(msgspec.structs.replace(a_table(archive=ended), version=1)))
+    assert await store.load_table(CODE) == a_table(archive=ended)
+    keeper = await owner(store)
+    assert keeper.opened.record == a_table(archive=ended)
+    await keeper.keeps(b"move", record=a_table(archive=ended, locked=False), scored=False)
+    assert (await owner(store)).opened.record == a_table(archive=ended, locked=False)
+
+
+@pytest.mark.parametrize("entries", [SLICE, SLICE + 1, 3 * SLICE, 27 * SLICE + 7])
+async def test_a_journal_of_any_length_is_rewritten_all_of_it_or_nothing(
+    store: RedisStore, redis: "Redis", entries: int
+) -> None:
+    """A game of more than some 4,000 entries was once more than a script could unpack."""
+    keeper = await owner(store)
+    await keeper.keeps(b"old deal", deals=True)
+    anew = await owner(store)
+    journal = tuple(b"%d" % nth for nth in range(entries))
+    await anew.keeps(*journal, deals=True, clears=True)
+    assert await store.journal(CODE) == journal
+    await anew.keeps(*journal, deals=True, clears=True, again=True)
+    assert (await owner(store)).opened.journal == journal
+    assert not await redis.exists(REWRITTEN)
+    with pytest.raises(Fenced):
+        await anew.keeps(b"too late", deals=True, clears=True)

@@ -424,7 +424,7 @@ async def test_a_game_that_was_broken_off_goes_on_without_the_forgotten(web: Web
     await nothing_kept(web, "Quirina", person)
     opened = await web.open(code)
     assert [seat.name for seat in opened.record.seats] == ["Ben", "Cleo"]
-    replayed = resumed_game(code, opened.journal)
+    replayed = await resumed_game(code, opened.journal)
     assert replayed is not None
     assert not replayed.bad
     assert [seat.name for seat in replayed.dealt.seats] == ["", "Ben", "Cleo"]

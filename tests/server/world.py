@@ -7,8 +7,9 @@ holds the room to what must be true after everything that happens to it.
 import heapq
 import random
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 
@@ -64,6 +65,8 @@ from wire.messages import (
     Verdict,
     Welcome,
 )
+
+Answer = TypeVar("Answer")
 
 MS = 1_000
 S = 1_000_000
@@ -328,7 +331,7 @@ class Table:
 
     def crash(self) -> None:
         """The server is killed and started again: all that is left is what was kept, and every phone has lost it."""
-        self.room = Room(self.saved, self.rng, replayed=resumed_game(CODE, self.journal), at_us=self.now_us)
+        self.room = Room(self.saved, self.rng, replayed=at_once(resumed_game(CODE, self.journal)), at_us=self.now_us)
         self._answers.clear()
         self._seen = None
         self._n = 0
@@ -534,3 +537,13 @@ class Table:
                 return f"{name(seat)} lets card {nth} pass"
             case GameOver(winners, end):
                 return f"over, {end}: {' and '.join(name(winner) for winner in winners)}"
+
+
+def at_once(slices: Coroutine[object, None, Answer]) -> Answer:
+    """What this comes to that only lets others have their turn."""
+    while True:
+        try:
+            slices.send(None)
+        except StopIteration as done:
+            answer: Answer = done.value
+            return answer
