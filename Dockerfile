@@ -1,15 +1,15 @@
-# syntax=docker/dockerfile:1
-
-# The wheel, with the page in it; the build fetches the Node.js that it needs.
-FROM python:3.13-slim AS build
+# The wheel, with the page in it. All that builds it is pinned by its hash, the Node.js for the page too.
+FROM python:3.13-slim@sha256:9662417aace5ae7b8e2609cce472b72a8958e134ba372808abe9cc1a0c0125e6 AS build
 WORKDIR /src
-COPY requirements/play.txt requirements/
-RUN python -m venv --without-pip /opt/slapjack && \
+COPY requirements/play.txt requirements/build.txt requirements/node.txt requirements/
+RUN pip install --no-cache-dir --require-hashes -r requirements/build.txt -r requirements/node.txt && \
+    python -m venv --without-pip /opt/slapjack && \
     pip --python /opt/slapjack/bin/python install --no-cache-dir --require-hashes -r requirements/play.txt
 COPY . .
-RUN pip --python /opt/slapjack/bin/python install --no-cache-dir --no-deps .
+RUN pip wheel --no-cache-dir --no-build-isolation --no-deps --wheel-dir /wheel . && \
+    pip --python /opt/slapjack/bin/python install --no-cache-dir --no-index --no-deps /wheel/*.whl
 
-FROM python:3.13-slim
+FROM python:3.13-slim@sha256:9662417aace5ae7b8e2609cce472b72a8958e134ba372808abe9cc1a0c0125e6
 RUN useradd --system --uid 1000 --home-dir /data slapjack && \
     install -d -o slapjack -g slapjack -m 700 /data
 COPY --from=build /opt/slapjack /opt/slapjack

@@ -143,6 +143,7 @@ lock: .venv/develop.done ## Pin the newest Python packages that fit pyproject.to
 	$(python) -m uv pip compile $(pins) --upgrade --all-extras -c requirements/play.txt pyproject.toml \
 	    -o requirements/develop.txt
 	$(python) -m uv pip compile $(pins) --upgrade requirements/node.in -o requirements/node.txt
+	$(python) -m uv pip compile $(pins) --upgrade requirements/build.in -o requirements/build.txt
 
 pins := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
 

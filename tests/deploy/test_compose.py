@@ -50,6 +50,29 @@ def test_nothing_may_do_more_than_it_must(services: dict[str, str]) -> None:
         assert "privileged: true" not in text, name
 
 
+def test_none_may_take_the_machine_with_it(services: dict[str, str]) -> None:
+    for name, text in services.items():
+        assert re.search(r"mem_limit: \"?\d+", text), name
+        assert "pids_limit: " in text and "max-size: 10m" in text and re.search(r"max-file: .?3", text), name
+    assert "noeviction" in services["redis"], "a store that is full says so, and forgets nothing"
+
+
+def test_what_others_have_built_is_pinned(services: dict[str, str]) -> None:
+    """By digest, or by hash: a name alone is whatever somebody makes of it tomorrow."""
+    images = {name: re.search(r"^    image: (.*)$", text, re.MULTILINE) for name, text in services.items()}
+    for name in ("proxy", "redis", "https"):
+        image = images[name]
+        assert image and re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", image[1]), name
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    assert len(re.findall(r"^FROM python:[\w.-]+@sha256:[0-9a-f]{64}\b", dockerfile, re.MULTILINE)) == 2
+    for line in re.findall(r"pip (?:--python \S+ )?(?:install|wheel) .*", dockerfile):
+        assert "--require-hashes" in line or "--no-deps" in line, line
+    assert "--no-build-isolation" in dockerfile, "else pip fetches what builds the wheel, whatever it is today"
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", used) for used in re.findall(r"uses: (\S+)", workflow))
+    assert workflow.count("digest: sha256:") == 2
+
+
 def test_only_the_proxy_is_to_be_reached(services: dict[str, str]) -> None:
     """Whoever reached a node could say where they come from."""
     assert {name for name, text in services.items() if "ports:" in text} == {"proxy", "https"}

@@ -267,3 +267,32 @@ def test_with_no_node_at_all_people_are_told_to_wait(house: House) -> None:
         node.start()
     wait_for(lambda: all(map(house.proxy.uses, NODES)), "the proxy to use all of them")
     assert house.node_of("/") in NODES
+
+
+def test_one_source_has_so_many_connections_and_silent_ones_go(house: House) -> None:
+    port = int(house.proxy.url.rpartition(":")[2])
+    silent = [socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.9", 0)) for _ in range(220)]
+    try:
+        for each in silent:
+            each.settimeout(0.2)
+        assert sum(_has_ended(each) for each in silent) == 20
+        with socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.10", 0)) as other:
+            other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert other.recv(12) == b"HTTP/1.1 200"
+        wait_for(lambda: all(_has_ended(each) for each in silent[:5]), "the silent ones to be gone")
+    finally:
+        for each in silent:
+            each.close()
+
+
+def _has_ended(line: socket.socket) -> bool:
+    """Whether the other side has hung up."""
+    line.setblocking(False)
+    try:
+        while line.recv(4096):
+            pass
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        pass
+    return True
