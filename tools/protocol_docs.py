@@ -60,7 +60,7 @@ def _malformed() -> list[tuple[str, bytes]]:
         ("a number above its range", pack({"t": "carry_on", "game": 2**31 + 1, "nth": 1})),
         ("a reaction that is no number", pack({"t": "slap", "game": 1, "nth": 1, "reaction_us": float("nan")})),
         ("null where there is none", pack({"t": "remove", "seat": None})),
-        ("a text that is too long", pack({"t": "join", "name": "a" * 81, "face": "🙂"})),
+        ("a text that is too long", pack({"t": "join", "name": "a" * 201, "face": "🙂"})),
         ("an empty name", pack({"t": "join", "name": "", "face": "🙂"})),
         ("no such emoji", pack({"t": "react", "emoji": "🤮"})),
         ("bytes for a text", pack({"t": "remove", "seat": b"kq3xh2av"})),

@@ -22,7 +22,7 @@ MAX_SEATS = 10
 SeatId = NewType("SeatId", str)
 """A seat for as long as somebody sits there, whatever its place in the circle."""
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Face = Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
 Key = Annotated[str, msgspec.Meta(max_length=64)]
 Instant = Annotated[int, msgspec.Meta(ge=0, le=2**53)]

@@ -15,6 +15,7 @@ from server.base.ports import Clock, RandomSource
 from server.hosting.awake import Awake, NetworkFull, ServerFull
 from server.hosting.background import Background
 from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
+from server.hosting.codes import new_code
 from server.hosting.keeper import give_up
 from server.hosting.mailbox import Mailbox
 from server.store.port import Elsewhere, Store
@@ -22,7 +23,6 @@ from server.table.journal import BadEntry, Replayed, replaying
 from server.table.records import Opened, TableRecord
 from server.table.room import Room
 from server.table.strain import Strain
-from wire.codes import CODE_LENGTH, CODE_SYMBOLS
 
 log = logging.getLogger("slapjack.host")
 
@@ -276,13 +276,3 @@ async def in_slices(steps: Generator[None, None, Result]) -> Result:
         if nth % STEPS_A_SLICE == 0:
             await asyncio.sleep(0)
     raise AssertionError
-
-
-def new_code(random_source: RandomSource) -> str:
-    """Six symbols without look-alikes, every code as likely as another."""
-    number = int.from_bytes(random_source.draw())
-    symbols = []
-    for _ in range(CODE_LENGTH):
-        number, symbol = divmod(number, len(CODE_SYMBOLS))
-        symbols.append(CODE_SYMBOLS[symbol])
-    return "".join(symbols)

@@ -45,7 +45,8 @@ class Admission:
         if join.protocol != PROTOCOL:
             self._announcer.hang_up(conn, CloseCode.WRONG_VERSION, "the page is older than the server: load it again")
             return None
-        key = join.key if KEY.fullmatch(join.key) else new_key(self._random_source)
+        # A key is ours, or it is replaced: one that anybody might have made up leads to no person and binds no seat.
+        key, person = (join.key, person) if KEY.fullmatch(join.key) else (new_key(self._random_source), "")
         key_hash = person or hash_of(key)
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
         chair = None if join.watch else seats.chair_of(key_hash)
@@ -118,7 +119,8 @@ class Admission:
         if guest.chair is None:
             return RejectReason.NOT_SEATED
         try:
-            name = guest.chair.record.name if self._state.rules.plain_names else clean(rename.name)
+            seats, plain = self._state.seats, self._state.rules.plain_names
+            name = guest.chair.record.name if plain else seats.own_name(rename.name, guest.chair)
         except BadName as wrong:
             return RejectReason.BAD_NAME, str(wrong)
         guest.chair.record = msgspec.structs.replace(guest.chair.record, name=name, face=clean_face(rename.face))

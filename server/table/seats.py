@@ -9,7 +9,7 @@ from engine.game import Seat
 from engine.rules import Rules
 from server.base.ports import RandomSource
 from server.table.chair import Chair, Guest
-from server.table.names import COMPUTER_FACE, COMPUTER_NAMES, clean, clean_face, plain_name
+from server.table.names import COMPUTER_FACE, COMPUTER_NAMES, clean, clean_face, distinct, plain_name, skeleton
 from server.table.records import Computer, SeatRecord
 from wire.messages import AddComputer, Join, Kind, SeatId, Sit
 
@@ -75,17 +75,21 @@ class Seats:
 
     def seat_person(self, wish: Join | Sit, key_hash: str, rules: Rules) -> Chair:
         """A new chair for somebody; the first person at a table is its host. Raises `BadName`."""
-        chair_id, name = self._new_id(), self._plain_name() if rules.plain_names else clean(wish.name)
+        chair_id, name = self._new_id(), self._plain_name() if rules.plain_names else self.own_name(wish.name)
         chair = Chair(SeatRecord(chair_id, name, clean_face(wish.face), Kind.PERSON, key_hash))
         self.chairs.append(chair)
         if self.host is None:
             self.host = chair.id
         return chair
 
+    def own_name(self, wish: str, chair: Chair | None = None) -> str:
+        """That name as it can stand beside the others, for that chair or a new one. Raises `BadName`."""
+        return distinct(clean(wish), [c.record.name for c in self.chairs if c is not chair and not c.gone])
+
     def seat_computer(self, wanted: AddComputer) -> None:
         """A new chair for a computer player (R31)."""
-        taken = {chair.record.name for chair in self.chairs}
-        name = next(name for name in COMPUTER_NAMES if name not in taken)
+        taken = {skeleton(chair.record.name) for chair in self.chairs}
+        name = next(name for name in COMPUTER_NAMES if skeleton(name) not in taken)
         plays = Computer(wanted.reaction_ms, wanted.spread_ms, wanted.slip_percent)
         self.chairs.append(Chair(SeatRecord(self._new_id(), name, COMPUTER_FACE, Kind.COMPUTER, computer=plays)))
 

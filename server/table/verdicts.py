@@ -12,8 +12,8 @@ from engine.game import CardTurned, Game
 from engine.rules import JudgeOf, Rules
 from engine.value import Value
 from server.judge.judge import Evidence, too_close, weigh
+from server.table.graphemes import JOINER, NON_JOINER
 from server.table.journal import BadEntry, Dealt, Judged, Moved, deal_again, move_again, read_entry
-from server.table.names import JOINER
 from server.table.records import SeatRecord
 from wire.messages import RankedSlap, Verdict
 
@@ -112,4 +112,6 @@ def _ms(us: int) -> str:
 
 def _seat_name(seat: SeatRecord) -> str:
     # What comes from a store is not to paint on a terminal.
-    return "".join(sign if sign.isprintable() or sign == JOINER else "?" for sign in seat.name) or "nobody"
+    return (
+        "".join(sign if sign.isprintable() or sign in (JOINER, NON_JOINER) else "?" for sign in seat.name) or "nobody"
+    )

@@ -14,8 +14,9 @@ from engine.value import Value
 from server.base.keys import KEY, hash_of, new_key
 from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
+from server.hosting.codes import new_code
 from server.hosting.forgetting import forget
-from server.hosting.host import Host, new_code
+from server.hosting.host import Host
 from server.net.guessing import Guesses
 from server.net.http import Denied, RequestGuard, TooManyMisses, address, keep_key, key_of, read_body, reply
 from server.store.people import LINK_S

@@ -13,7 +13,8 @@ from engine.cards import Entropy
 from server.base import meters
 from server.hosting.awake import SLEEP_AFTER_S, UNVISITED_S, NetworkFull, ServerFull
 from server.hosting.background import FAILING_S
-from server.hosting.host import Host, new_code
+from server.hosting.codes import RUDE_WORDS, new_code
+from server.hosting.host import Host
 from server.hosting.mailbox import MOST_WAITING, Mailbox
 from server.hosting.phone import SERVICE_RESTART
 from server.store.port import BadRecord, Fenced, StoreDown
@@ -652,6 +653,23 @@ def test_a_code_has_no_look_alikes_and_any_symbol_anywhere() -> None:
     assert len(set(codes)) == 500
     assert {len(code) for code in codes} == {CODE_LENGTH}
     assert all({code[place] for code in codes} == set(CODE_SYMBOLS) for place in range(CODE_LENGTH))
+
+
+def drawn_for(code: str) -> Entropy:
+    number = 0
+    for symbol in reversed(code):
+        number = number * len(CODE_SYMBOLS) + CODE_SYMBOLS.index(symbol)
+    return Entropy(number.to_bytes(32))
+
+
+@pytest.mark.parametrize("rude", ["FUCKAB", "2A552B", "K5EX7Y", "ARSCH9"])
+def test_a_code_that_nobody_wants_to_say_aloud_is_drawn_again(rude: str) -> None:
+    rng = FakeLuck(seed=1)
+    rng.lay(drawn_for("K7WQ2M"))
+    assert new_code(rng) == "K7WQ2M"
+    rng.lay(drawn_for(rude), drawn_for("K7WQ2M"))
+    assert new_code(rng) == "K7WQ2M"
+    assert all(set(word) <= set(CODE_SYMBOLS) for word in RUDE_WORDS)
 
 
 @in_a_world

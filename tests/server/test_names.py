@@ -6,10 +6,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.table.names import COMPUTER_FACE, COMPUTER_NAMES, NAME_LENGTH, BadName, clean, clean_face, plain_name
+from server.table.graphemes import JOINER, NON_JOINER, clusters, is_tag
+from server.table.names import (
+    COMPUTER_FACE,
+    COMPUTER_NAMES,
+    NAME_LENGTH,
+    BadName,
+    clean,
+    clean_face,
+    distinct,
+    plain_name,
+    skeleton,
+)
 from wire.messages import MAX_SEATS
 
 MARK = "\u0301"
+FAMILY = "👨\u200d👩\u200d👧\u200d👦"
+ENGLAND = "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 always_the_same = settings(derandomize=True, database=None, deadline=None)
 
 
@@ -29,6 +42,20 @@ always_the_same = settings(derandomize=True, database=None, deadline=None)
         ("❤\ufe0f", "❤\ufe0f"),
         ("7", "7"),
         ("O'Neill & Son", "O'Neill & Son"),
+        ("علی\u200cرضا", "علی\u200cرضا"),
+        ("ශ්\u200dරී", "ශ්\u200dරී"),
+        ("क्षत्रिय" * 6 + "मी", "क्षत्रिय" * 6 + "मी"),
+        ("नि" * NAME_LENGTH, "नि" * NAME_LENGTH),
+        (ENGLAND, ENGLAND),
+        ("🇩🇪 Max", "🇩🇪 Max"),
+        (FAMILY * 10, FAMILY * 10),
+        ("Zoe\u200d", "Zoe"),
+        ("Zoe\u200c", "Zoe"),
+        ("Zo\u200ce", "Zoe"),
+        ("Zoe\ufe0f", "Zoe"),
+        ("Zo\U0001d159e", "Zoe"),
+        ("Zoe\u034f", "Zoe"),
+        ("Zoe\U000e0067\U000e0062", "Zoe"),
         ("a" * NAME_LENGTH, "a" * NAME_LENGTH),
         (" " * 40 + "a" * NAME_LENGTH, "a" * NAME_LENGTH),
     ],
@@ -83,10 +110,55 @@ def test_a_cleaned_name_is_plain_whatever_was_typed(name: str) -> None:
     except BadName:
         return
     assert clean(cleaned) == cleaned
-    assert 0 < len(cleaned) <= NAME_LENGTH
+    assert 0 < len(clusters(cleaned)) <= NAME_LENGTH
     assert unicodedata.is_normalized("NFC", cleaned)
     assert cleaned == cleaned.strip()
-    assert not any(unicodedata.category(sign).startswith("C") and sign != "\u200d" for sign in cleaned)
+    hidden = [sign for sign in cleaned if unicodedata.category(sign).startswith("C")]
+    assert all(sign in (JOINER, NON_JOINER) or is_tag(sign) for sign in hidden)
+
+
+@always_the_same
+@given(st.text(st.sampled_from("aя \u200d\u200c\ufe0f\u0301🙂🏽🏴\U000e0067\U000e007f🇩🇪कि्ضl"), max_size=30))
+def test_what_is_not_seen_makes_no_other_name(name: str) -> None:
+    try:
+        cleaned = clean(name)
+    except BadName:
+        return
+    assert clean(cleaned) == cleaned
+    assert all(unicodedata.category(letter[0])[0] in "LNSPZM" for letter in clusters(cleaned))
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [
+        ("Ann", 3),
+        ("Zo\u00eb", 3),
+        ("علی\u200cرضا", 6),
+        (ENGLAND, 1),
+        (FAMILY, 1),
+        ("🇩🇪🇫🇷", 2),
+        ("नमस्ते", 3),
+        ("👍🏽!", 2),
+    ],
+)
+def test_letters_are_counted_as_people_count(name: str, letters: int) -> None:
+    assert len(clusters(name)) == letters
+
+
+@pytest.mark.parametrize("other", ["Zoe", "zoe", "ZOE", "Z0e", "Zоe", "Zοe", "Zoé", "Z o e", "\uff3aoe", "Zo\u0335e"])
+def test_names_that_look_alike_have_one_skeleton(other: str) -> None:
+    assert skeleton(other) == skeleton("Zoe")
+    assert distinct(other, ["Ben", "Zoe"]) == f"{other} 2"
+
+
+@pytest.mark.parametrize("other", ["Zoey", "Joe", "Ζωή", "زوئی", "🦊"])
+def test_other_names_have_others(other: str) -> None:
+    assert distinct(other, ["Ben", "Zoe"]) == other
+
+
+def test_a_third_of_one_name_has_a_number_of_their_own() -> None:
+    assert distinct("Zoe", ["Zoe", "Zoe 2"]) == "Zoe 3"
+    assert distinct("a" * NAME_LENGTH, ["a" * NAME_LENGTH]) == "a" * (NAME_LENGTH - 2) + " 2"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +175,9 @@ def test_a_cleaned_name_is_plain_whatever_was_typed(name: str) -> None:
         "🫨",
         "☕",
         "👨\u200d👩\u200d👧",
+        FAMILY,
+        ENGLAND,
+        "🇩🇪",
     ],
 )
 def test_an_emoji_is_a_face(face: str) -> None:
@@ -129,6 +204,10 @@ def test_an_emoji_is_a_face(face: str) -> None:
         "🏽",
         "<b>",
         "🙂" + "\u200d🙂" * 8,
+        "🖕",
+        "🖕🏽",
+        "🇩",
+        "🏴\U000e0067",
     ],
 )
 def test_a_face_is_one_emoji_and_never_words(face: str) -> None:

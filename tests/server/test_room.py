@@ -7,8 +7,10 @@ import pytest
 
 from engine.game import CardTurned, Seat
 from engine.rules import PRESETS, GameName, Rules
+from server.base.keys import hash_of
 from server.judge.path import Path
 from server.table.mail import Keep, Said, Stalled, Tell, Woken
+from server.table.names import clean
 from server.table.records import Computer, Score, SeatRecord, TableRecord
 from tests.server.world import CODE, MS, Phone, S, Table, a_deck, entropy_of
 from wire.messages import (
@@ -235,9 +237,9 @@ def test_another_protocol_is_turned_away() -> None:
     ],
 )
 def test_a_name_is_cleaned(name: str, seen: str) -> None:
-    table = Table("Ann")
+    table = Table("Cem")
     table.joins(name)
-    assert names(table) == ["Ann", seen]
+    assert names(table) == ["Cem", seen]
 
 
 @pytest.mark.parametrize("name", ["   ", "\u200b\u200b", "<script>", "a" * 21, "\u202e", "\u0301"])
@@ -1273,3 +1275,28 @@ def test_a_server_that_has_slept_for_an_hour_goes_on_where_it_stood() -> None:
     assert table.turner() == turner or table.top() > turned
     table.later(4_000)
     assert table.top() < turned + 8
+
+
+@pytest.mark.parametrize("key", ["ann", "x" * 21, "short key with spaces in it!"])
+def test_a_key_that_is_none_of_ours_binds_no_seat(key: str) -> None:
+    """Whoever guesses it would have the seat."""
+    table = Table()
+    ann, guesser = table.phone("Ann"), table.phone("Guesser")
+    for phone in (ann, guesser):
+        table.happens(Said(phone.conn, Join(phone.name, "🦊", key), person=hash_of(key)))
+    assert ann.seat != guesser.seat
+    assert ann.key not in ("", key, guesser.key)
+    hashes = [chair.record.key_hash for chair in table.room.state.seats.chairs]
+    assert hashes == [hash_of(ann.key), hash_of(guesser.key)]
+
+
+@pytest.mark.parametrize("name", ["Ann", "Ann\u200d", "ANN", "Аnn"])
+def test_nobody_comes_in_under_the_name_of_somebody_who_sits_there(name: str) -> None:
+    table = Table("Ann", "Ben")
+    other = table.phone("Other")
+    assert other.say(Join(name, "🦊")) is None
+    assert table.seats()[2].name == clean(name) + " 2"
+    assert table["Ben"].say(Rename(name, "🦊")) is None
+    assert table.seats()[1].name == clean(name) + " 3"
+    assert table["Ann"].say(Rename("Ann", "🐻")) is None
+    assert table.seats()[0].name == "Ann"
