@@ -1,19 +1,32 @@
 """How lines of the log look: a sentence for people, or one JSON object each for machines (`SLAPJACK_LOG`).
 
-A line about a table or a connection names it in its words, as `room K7WQ2M` and `connection 12`, and machines get both
-as fields of their own. Knows nothing else of what is said; that no secret is in it is up to whoever says it.
+A line about a table or a connection is said through `about`: it names both in its words, and machines get them as
+fields of their own. Must not depend on what else is said; that no secret is in it is up to whoever says it.
 """
 
 import logging
-import re
+from collections.abc import MutableMapping
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
-ABOUT = (
-    ("room", str, re.compile(r"\b(?:room|table) ([2-9A-HJ-NP-Z]{6})\b")),
-    ("connection", int, re.compile(r"\bconnection (\d+)\b")),
-)
+FIELDS = ("room", "connection")
+
+
+class About(logging.LoggerAdapter[logging.Logger]):
+    """A logger whose lines are all about one table, or one connection to it."""
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """Puts what it is about before the words, and into the record's fields."""
+        extra = self.extra or {}
+        connection = f", connection {extra['connection']}" if "connection" in extra else ""
+        return f"table {extra['room']}{connection}: {msg}", {**kwargs, "extra": extra}
+
+
+def about(log: logging.Logger, room: str, connection: int | None = None) -> About:
+    """`log` for lines about the table of that code, and where given about the connection of that number."""
+    return About(log, {"room": room} if connection is None else {"room": room, "connection": connection})
 
 
 class JsonLines(logging.Formatter):
@@ -26,14 +39,13 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, without its end."""
-        text = record.getMessage()
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             **self._node,
-            **{name: kind(found[1]) for name, kind, pattern in ABOUT if (found := pattern.search(text)) is not None},
-            "text": text,
+            **{name: record.__dict__[name] for name in FIELDS if name in record.__dict__},
+            "text": record.getMessage(),
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)

@@ -2,7 +2,6 @@
 
 import ipaddress
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 import idna
+from platformdirs import user_data_path
 
 from server.base.store_address import store_address
 
@@ -106,12 +106,9 @@ def _one_of(choices: Any) -> Callable[[str], str]:
     return read
 
 
-def default_data_folder(environ: Mapping[str, str]) -> Path:
+def default_data_folder() -> Path:
     """Where this kind of machine keeps a person's data (XDG Base Directory Specification; Library on macOS)."""
-    home = Path(environ.get("HOME") or Path.home())
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "slapjack"
-    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "slapjack"
+    return user_data_path("slapjack", appauthor=False)
 
 
 @dataclass(frozen=True)
@@ -193,7 +190,7 @@ class Settings:
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """The settings in the environment, the rest at their defaults; raises `BadSetting`. An empty variable is unset."""
-    found: dict[str, Any] = {"data": default_data_folder(environ)}
+    found: dict[str, Any] = {"data": default_data_folder()}
     for name, hint in get_type_hints(Settings, include_extras=True).items():
         variable: Variable = hint.__metadata__[0]
         text = environ.get(variable.name, "").strip()

@@ -7,6 +7,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from server.base.logs import about
 from server.base.ports import Clock
 from server.hosting.phone import Phone
 from server.table.mail import ConnId, Input, SentLate
@@ -57,7 +58,7 @@ class DelayedSender:
             if late_us > LATE_US and show_at_us:
                 self._report((SentLate(conn, show_at_us, late_us), due_us + late_us))
         if (phone := self._phones.get(conn)) is not None and not phone.write(frame):
-            log.info("room %s: connection %d cut, it had stopped reading", self._table, conn)
+            about(log, self._table, conn).info("cut, it had stopped reading")
 
     def next_us(self) -> int | None:
         """When the next frame is due; None where none is delayed."""

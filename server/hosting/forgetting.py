@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from server.base.logs import about
 from server.base.ports import RandomSource
 from server.hosting.host import resumed_game
 from server.store.port import BadRecord, Fenced, StoreDown
@@ -34,10 +35,10 @@ async def forget(store: RedisStore, random_source: RandomSource, at_us: int, per
     for code in await store.people.tables(person):
         try:
             while not await _forget_at(store, random_source, at_us, code, person):
-                log.info("table %s was taken over meanwhile", code)
+                about(log, code).info("was taken over meanwhile")
             await store.people.stood_up(code, person)
         except BadRecord as bad:
-            log.error("a person cannot be forgotten at table %s: %s", code, bad)
+            about(log, code).error("a person cannot be forgotten there: %s", bad)
             unread = bad
     await store.board.forget(person)
     await store.people.forget(person)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from engine.game import Wait
 from engine.rules import Rules
+from server.base.logs import about
 from server.base.ports import Clock, RandomSource
 from server.hosting.awake import Awake, NetworkFull, ServerFull
 from server.hosting.background import Background
@@ -236,7 +237,7 @@ class Host:
         self._look = None
         self._looks += 1
         try:
-            self._strain.saw((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
+            self._strain.observe((self._clock.worked_us() - worked_us) / max(1, took_us), took_us - LOOK_US)
             if self._looks % UNUSED_EVERY == 0:
                 self._release(self._awake.stop_unused())
         finally:
@@ -258,10 +259,10 @@ async def resumed_game(code: str, journal: Sequence[bytes]) -> Replayed | None:
     try:
         replayed = await in_slices(replaying(journal))
     except BadEntry as bad:
-        log.error("table %s: its last deal cannot be read, so its game is lost: %s", code, bad)
+        about(log, code).error("its last deal cannot be read, so its game is lost: %s", bad)
         return None
     if replayed is not None and replayed.bad:
-        log.error("table %s: %s; the game goes on from before it", code, replayed.bad)
+        about(log, code).error("%s; the game goes on from before it", replayed.bad)
     return replayed if replayed is not None and replayed.game.due().wait is not Wait.OVER else None
 
 

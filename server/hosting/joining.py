@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 
 from server.base.keys import hash_of
+from server.base.logs import about
 from server.hosting.phone import FAILED, STORE_AWAY, UNREADABLE, Phone
 from server.store.port import BadRecord, Store, StoreDown
 from server.table.mail import ConnId, Said
@@ -32,7 +33,7 @@ class JoinQueue:
         admit: Callable[[Said, int], None],
         refuse: Callable[[ConnId, CloseCode, str], None],
     ) -> None:
-        self._table = table
+        self._log = about(log, table)
         self._store = store
         self._phones = phones
         self._admit = admit
@@ -51,13 +52,13 @@ class JoinQueue:
         try:
             said = Said(conn, join, await self._store.person_of(hash_of(join.key)))
         except StoreDown as down:
-            log.warning("room %s: a person cannot be looked up: %s", self._table, down)
+            self._log.warning("a person cannot be looked up: %s", down)
             self._refuse(conn, CloseCode.STORE_DOWN, STORE_AWAY)
         except BadRecord as bad:
-            log.error("room %s: a person cannot be read: %s", self._table, bad)
+            self._log.error("a person cannot be read: %s", bad)
             self._refuse(conn, CloseCode.ROOM_FAILED, UNREADABLE)
         except Exception:  # nobody is left waiting for what will not come
-            log.exception("room %s: a person cannot be looked up", self._table)
+            self._log.exception("a person cannot be looked up")
             self._refuse(conn, CloseCode.ROOM_FAILED, FAILED)
         if before is not None:  # also where this one is refused, for those that wait for it wait for that one as well
             await asyncio.wait((before,))

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 
 from server.base import meters
+from server.base.logs import about
 from server.base.ports import Clock
 from server.hosting.cluster import Lease
 from server.store.port import BadRecord, Fenced, Store, StoreDown
@@ -49,19 +50,19 @@ class Keeper:
             try:
                 await self._store.keep(self._code, self._epoch, self._changes, change)
             except Fenced:
-                meters.FENCED.add()
+                meters.FENCED.inc()
                 raise
             except StoreDown as down:
-                meters.NOT_KEPT.add()
+                meters.NOT_KEPT.inc()
                 if not self._lease.holds(self._clock.now_us()):
                     raise Fenced("the lease is over") from down
-                log.warning("room %s waits for the store: %s", self._code, down)
+                about(log, self._code).warning("waits for the store: %s", down)
                 stalled_us = stalled_us or self._clock.now_us()
                 self._stalled()
                 await asyncio.sleep(delay_s)
                 delay_s = min(LONGEST_RETRY_S, delay_s * 2)
             else:
-                meters.KEEP.saw(self._clock.now_us() - asked_us)
+                meters.KEEP.observe((self._clock.now_us() - asked_us) / 1e6)
                 return stalled_us
 
     async def give_up(self) -> None:
@@ -75,4 +76,4 @@ async def give_up(store: Store, code: str, owner: str, epoch: int) -> None:
         try:
             await store.release_table(code, owner, epoch)
         except (StoreDown, BadRecord) as wrong:
-            log.warning("room %s cannot be given up: %s", code, wrong)
+            about(log, code).warning("cannot be given up: %s", wrong)

@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from server.base.logs import about
 from server.base.ports import Clock
 from server.hosting.cluster import Lease
 from server.hosting.delayed_sender import DelayedSender
@@ -68,6 +69,7 @@ class Mailbox:
     ) -> None:
         self.room = room
         self.code = room.code
+        self._log = about(log, room.code)
         self._lease = lease
         self._clock = clock
         self._closed = closed
@@ -249,7 +251,7 @@ class Mailbox:
             self._carry_out(effects)
         except Fenced as fenced:
             # Nothing to look at: somebody was forgotten, or another server has it, whose log or ours says why.
-            log.info("room %s is no longer this server's: %s", self.code, fenced)
+            self._log.info("no longer this server's: %s", fenced)
             self.fall_silent()
             return
         except Exception:
@@ -272,13 +274,13 @@ class Mailbox:
         """Whether the lease is over, as after a machine stood still: then nothing more is said, whatever is due."""
         late = not self._lease.holds(self._clock.now_us())
         if late and not self._stopped:
-            log.info("room %s falls silent: the lease is over", self.code)
+            self._log.info("falls silent: the lease is over")
             self.fall_silent()
         return late
 
     def _fail(self) -> None:
         """The room has come to something impossible: it is lost to what was saved of it, and no other room is."""
-        log.exception("room %s failed", self.code)
+        self._log.exception("failed")
         self._end(CloseCode.ROOM_FAILED, FAILED)
 
     def _end(self, code: int, reason: str) -> None:

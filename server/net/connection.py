@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket
 
 from server.base import meters
 from server.base.keys import hash_of
+from server.base.logs import about
 from server.base.ports import Clock
 from server.base.settings import Settings
 from server.hosting.awake import NetworkFull, ServerFull
@@ -106,16 +107,17 @@ class SocketEndpoint:
         )
         mailbox.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged, connection.afford)
-        meters.CONNECTIONS.add()
-        log.info("room %s: connection %d opened", mailbox.code, connection.id)
+        meters.CONNECTIONS.inc()
+        said = about(log, mailbox.code, connection.id)
+        said.info("opened")
         try:
             while (await socket.receive())["type"] != "websocket.disconnect":
                 pass  # messages take another way
         finally:
             connection.end()
             mailbox.disconnect(connection.id)
-            meters.CONNECTIONS.add(-1)
-            log.info("room %s: connection %d closed", mailbox.code, connection.id)
+            meters.CONNECTIONS.dec()
+            said.info("closed")
 
     async def _find(self, socket: WebSocket, link: LinkProtocol, address: str) -> Mailbox | None:
         code = read_code(socket.path_params["code"])
@@ -142,7 +144,7 @@ class SocketEndpoint:
             link.hang_up(CloseCode.STORE_DOWN, STORE_AWAY)
             return None
         except BadRecord as bad:
-            log.error("table %s cannot be read: %s", code, bad)
+            about(log, code or "").error("cannot be read: %s", bad)
             link.hang_up(CloseCode.ROOM_FAILED, "what was kept of this table cannot be read")
             return None
         if mailbox is None:

@@ -243,7 +243,7 @@ class LinkProtocol(WebSocketsSansIOProtocol):
 
     def _cut(self) -> None:
         # A close would wait for a flush that never comes: this peer has stopped reading.
-        meters.CUT.add()
+        meters.CUT.inc()
         self.transport.abort()
 
     def hang_up(self, code: int, reason: str) -> None:

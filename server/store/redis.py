@@ -22,6 +22,7 @@ from typing import Self
 import msgspec
 
 from engine.value import Value
+from server.base.logs import about
 from server.store.board import Board, Finished, outbox_key
 from server.store.nodes import Nodes
 from server.store.people import PERSON_LENGTH, People
@@ -196,7 +197,7 @@ class RedisStore(Store):
             try:
                 await self.board.drain(code)
             except (StoreDown, BadRecord) as wrong:
-                log.warning("a result of table %s is counted later: %s", code, wrong)
+                about(log, code).warning("a result is counted later: %s", wrong)
 
     async def _rewrite(self, code: str, epoch: int, entries: Sequence[bytes]) -> tuple[bytes, Sequence[bytes]]:
         """Lays most of these entries ready for the journal, slice by slice; gives the id of the first, and the rest."""

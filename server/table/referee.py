@@ -156,7 +156,7 @@ class Referee:
         if judge.weigh(evidence).accepted_us >= spoken.hands[0].accepted_us:
             return None
         self.late_winners += 1
-        meters.LATE_WINNERS.add()
+        meters.LATE_WINNERS.inc()
         return RejectReason.TOO_LATE
 
     def forget(self, seat: Seat, at_us: int) -> Ruling:
@@ -294,7 +294,7 @@ class Referee:
 
     def _said(self, verdict: Verdict) -> Verdict:
         """The verdict, which is final from now on."""
-        meters.VERDICT_WAIT.saw(verdict.wait_us)
-        meters.CORRECTED.add(sum(hand.added_us > 0 for hand in verdict.hands))
+        meters.VERDICT_WAIT.observe(verdict.wait_us / 1e6)
+        meters.CORRECTED.inc(sum(hand.added_us > 0 for hand in verdict.hands))
         self._spoken = (verdict, self._witness.shown_us)
         return verdict

@@ -20,7 +20,8 @@ LATE_US = 12_000
 class Strain:
     """What the last looks at the server say, all together, so that one long step is no strain.
 
-    `seldom` is how many times as seldom things may be done, 1 at ease; `full` says that no new table may be opened.
+    `ping_backoff` is how many times as seldom things may be done, 1 at ease; `full` says that no new table may be
+    opened.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class Strain:
         self.ping_backoff = 1.0
         self.full = False
 
-    def saw(self, busy: float, lag_us: int) -> None:
+    def observe(self, busy: float, lag_us: int) -> None:
         """It was busy for this share of the time since the last look, to which it came so late."""
         self._shares.append(busy)
         self._lags.append(lag_us)
@@ -37,7 +38,8 @@ class Strain:
         self.ping_backoff = 1 + (MOST_BACKOFF - 1) * min(1.0, max(0.0, (busy - EASY) / (HARD - EASY)))
         late_us = sorted(self._lags)[LOOKS // 2]
         self.full = busy > FULL or late_us > LATE_US
-        meters.BUSY.value, meters.LATE_US.value = busy, late_us
+        meters.BUSY.set(busy)
+        meters.LATE.set(late_us / 1e6)
 
 
 AT_EASE = Strain()

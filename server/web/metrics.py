@@ -1,68 +1,62 @@
-"""`GET /metrics`: what the server has counted, in the text format of Prometheus (version 0.0.4).
-
-The format is a page long, so a library for it would be one more thing to trust. Knows names and numbers.
-"""
+"""`GET /metrics`: what the server has counted, in the text format of Prometheus (version 0.0.4)."""
 
 import sys
 from collections.abc import Iterator
 from mmap import PAGESIZE
 from pathlib import Path
 
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+
 from server import __version__
 from server.base import meters
-from server.base.meters import Durations
 from server.base.ports import Clock
 from server.hosting.host import Host
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 
-def metrics(host: Host, clock: Clock) -> str:
+def metrics(host: Host, clock: Clock) -> bytes:
     """Everything as it stands now."""
-    node = host.node
-    families = [
-        _family("info", "gauge", "This server.", 1, f'{{version="{__version__}",node="{host.lease.node}"}}'),
-        _family("tables", "gauge", "Tables awake.", host.tables),
-        _family("tables_woken_total", "counter", "Tables taken up, as new ones or where others left them.", host.woken),
-        _family("connections", "gauge", "Sockets at tables.", meters.CONNECTIONS.value),
-        _family("cut_total", "counter", "Sockets cut because they had stopped reading.", meters.CUT.value),
-        _durations("verdict_wait_seconds", "From the first hand's arrival to the verdict.", meters.VERDICT_WAIT),
-        _family("corrected_hands_total", "counter", "Hands to whose claim time was added.", meters.CORRECTED.value),
-        _family(
-            "late_winners_total",
-            "counter",
-            "Hands too late for a verdict they would have won.",
-            meters.LATE_WINNERS.value,
-        ),
-        _durations("keep_seconds", "What it took to keep a change.", meters.KEEP),
-        _family("not_kept_total", "counter", "Times the store did not acknowledge a change.", meters.NOT_KEPT.value),
-        _family("fenced_total", "counter", "Changes refused as another server's table.", meters.FENCED.value),
-        _family("draining", "gauge", "Whether this server hands its tables over.", int(host.draining)),
-        _family("handed_over_total", "counter", "Tables given up to other servers.", host.handed_over),
-        _family("moved_total", "counter", "Phones sent to the server that has their table.", host.moved),
-        _family("lease_held", "gauge", "Whether this server may speak.", int(host.lease.holds(clock.now_us()))),
-        _family("leases_taken_total", "counter", "Leases taken.", node.taken if node else 0),
-        _family("leases_renewed_total", "counter", "Times a lease was renewed.", node.renewed if node else 0),
-        _family("leases_lost_total", "counter", "Leases that ended under this server.", node.lost if node else 0),
-        _family("busy_ratio", "gauge", "Share of a processor used in the last second.", meters.BUSY.value),
-        _family("late_seconds", "gauge", "How late the event loop usually is.", meters.LATE_US.value / 1e6),
-        _family("cpu_seconds_total", "counter", "Processor time used.", clock.worked_us() / 1e6),
-        _family("memory_bytes", "gauge", "Memory resident, 0 where nobody says.", _memory_bytes()),
-    ]
-    return "".join(line for family in families for line in family)
+    registry = CollectorRegistry()
+    registry.register(_Standing(host, clock))
+    return generate_latest(registry) + generate_latest(meters.REGISTRY)
 
 
-def _family(name: str, kind: str, what: str, value: float, labels: str = "") -> Iterator[str]:
-    yield f"# HELP slapjack_{name} {what}\n# TYPE slapjack_{name} {kind}\nslapjack_{name}{labels} {value}\n"
+class _Standing(Collector):
+    """What is not counted as it happens, but looked at when somebody asks."""
 
+    def __init__(self, host: Host, clock: Clock) -> None:
+        self._host = host
+        self._clock = clock
 
-def _durations(name: str, what: str, seen: Durations) -> Iterator[str]:
-    yield f"# HELP slapjack_{name} {what}\n# TYPE slapjack_{name} histogram\n"
-    counts = seen.up_to()
-    for bound_us, count in zip((*seen.bounds_us, None), counts, strict=True):
-        up_to = "+Inf" if bound_us is None else bound_us / 1e6
-        yield f'slapjack_{name}_bucket{{le="{up_to}"}} {count}\n'
-    yield f"slapjack_{name}_sum {seen.sum_us / 1e6}\nslapjack_{name}_count {counts[-1]}\n"
+    def collect(self) -> Iterator[Metric]:
+        """Each as it stands now."""
+        host, node = self._host, self._host.node
+        info = GaugeMetricFamily("slapjack_info", "This server.", labels=("version", "node"))
+        info.add_metric((__version__, host.lease.node), 1)
+        yield info
+        holds = host.lease.holds(self._clock.now_us())
+        for name, what, value in (
+            ("tables", "Tables awake.", host.tables),
+            ("draining", "Whether this server hands its tables over.", int(host.draining)),
+            ("lease_held", "Whether this server may speak.", int(holds)),
+            ("memory_bytes", "Memory resident, 0 where nobody says.", _memory_bytes()),
+        ):
+            yield GaugeMetricFamily(f"slapjack_{name}", what, value)
+        counted: tuple[tuple[str, str, float], ...] = (
+            ("tables_woken", "Tables taken up, as new ones or where others left them.", host.woken),
+            ("handed_over", "Tables given up to other servers.", host.handed_over),
+            ("moved", "Phones sent to the server that has their table.", host.moved),
+            ("leases_taken", "Leases taken.", node.taken if node else 0),
+            ("leases_renewed", "Times a lease was renewed.", node.renewed if node else 0),
+            ("leases_lost", "Leases that ended under this server.", node.lost if node else 0),
+            ("cpu_seconds", "Processor time used.", self._clock.worked_us() / 1e6),
+        )
+        for name, what, count in counted:
+            yield CounterMetricFamily(f"slapjack_{name}", what, count)
 
 
 def _memory_bytes() -> int:

@@ -13,7 +13,7 @@ NAMES = ("Ann", "Ben", "Cleo", "Dan")
 def seen(busy: float, lag_us: int = 0, looks: int = LOOKS) -> Strain:
     strain = Strain()
     for _ in range(looks):
-        strain.saw(busy, lag_us)
+        strain.observe(busy, lag_us)
     return strain
 
 
@@ -26,7 +26,7 @@ def test_a_server_at_ease_may_do_everything() -> None:
 def test_one_long_step_is_no_strain() -> None:
     """A collection of garbage, say."""
     strain = seen(0.2)
-    strain.saw(1.0, 50 * LATE_US)
+    strain.observe(1.0, 50 * LATE_US)
     assert strain.ping_backoff == 1
     assert not strain.full
 
@@ -48,7 +48,7 @@ def test_a_server_whose_processor_others_take_is_full() -> None:
 def test_it_passes() -> None:
     strain = seen(1.0, 2 * LATE_US)
     for _ in range(LOOKS):
-        strain.saw(0.1, 0)
+        strain.observe(0.1, 0)
     assert strain.ping_backoff == 1
     assert not strain.full
 
