@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.faults import (
     asked,
+    attacked,
     deployed,
     dropped,
     fuzzed,
@@ -59,6 +60,9 @@ ROWS: dict[int, Callable[[Path, bool], Figure]] = {
     19: soak.row,
     20: suite.row,
     21: sleepers.row,
+    22: attacked.stages_row,
+    23: attacked.files_row,
+    24: attacked.party_row,
 }
 
 
