@@ -15,6 +15,7 @@ from server import __version__
 from server.base.settings import BadSetting, Settings, read_settings
 from server.ops.command import Failed, export_to, import_from, tell_verdicts
 from server.ops.doctor import findings, in_words, look_at_store
+from server.ops.people import about_people
 from server.serve import CannotStart, RealClock, RealRandomSource, listen, open_store, serve
 from server.store.backup import CannotExport
 from server.store.embedded import EmbeddedStore, NoStore, running
@@ -66,6 +67,8 @@ def carry_out(told: argparse.Namespace) -> int:
                 do(settings, lambda store: import_from(store, told.file, told.replace, print), new=True)
             case "verdicts":
                 return 0 if do(settings, lambda store: tell_verdicts(store, told.code, print)) else 1
+            case "people":
+                do(settings, lambda store: about_people(store, told, RealRandomSource(), RealClock(), print))
             case "doctor":
                 found = [asyncio.run(look_at_store(settings)), *findings(settings, RealClock(), listen)]
                 print(in_words(found))
@@ -107,6 +110,12 @@ def command_line() -> tuple[argparse.ArgumentParser, Commands]:
     import_.add_argument("--replace", action="store_true", help="delete what is there, and have the file's instead")
     verdicts = plain("verdicts", VERDICTS, "derive every verdict of a table's last games again", VERDICTS_EXAMPLES)
     verdicts.add_argument("code", metavar="CODE", help="the table's code")
+    people = plain("people", PEOPLE, "list, rename or remove people on the leaderboard", PEOPLE_EXAMPLES)
+    people.add_argument("name", nargs="?", default="", metavar="NAME", help="a part of a name to look for")
+    what = people.add_mutually_exclusive_group()
+    what.add_argument("--rename", nargs=2, metavar=("ID", "NAME"), help="call somebody that until their next game")
+    what.add_argument("--remove", metavar="ID", help="take somebody off every leaderboard")
+    what.add_argument("--forget", metavar="ID", help="delete all that is kept of somebody, as if they had asked for it")
     plain("doctor", DOCTOR, "see what could keep people from playing here", DOCTOR_EXAMPLES)
     return parser, commands
 
@@ -137,6 +146,16 @@ otherwise, or an entry is bad."""
 VERDICTS_EXAMPLES = """\
 example:
   slapjack verdicts K7WQ2M"""
+PEOPLE = """\
+List the people on the leaderboard, the most wins first, each with an id; rename or remove one.
+
+Whoever is forgotten loses their name, devices, recovery code, seats and scores as well."""
+PEOPLE_EXAMPLES = """\
+examples:
+  slapjack people
+  slapjack people rob
+  slapjack people --rename 3f2a9c01b7de Robin
+  slapjack people --remove 3f2a9c01b7de"""
 DOCTOR = """\
 Say what could keep people from playing here, and what to do about it.
 

@@ -177,7 +177,12 @@ def serve(settings: Settings, clock: Clock, random_source: RandomSource) -> None
 
 def open_store(settings: Settings, url: str) -> RedisStore:
     """The store at that address, for as long as these settings keep things."""
-    return RedisStore(url, keep_days=settings.keep_days, keep_journal_days=settings.keep_journal_days)
+    return RedisStore(
+        url,
+        keep_days=settings.keep_days,
+        keep_journal_days=settings.keep_journal_days,
+        rank_programs=settings.rank_programs == "yes",
+    )
 
 
 async def _serve(

@@ -42,7 +42,7 @@ class Message(Value, tag_field="t"):
 class Join(Message, tag="join"):
     """The first message on a socket. `key` is the secret that an earlier `Welcome` gave, or empty for a newcomer.
 
-    With `watch` the person does not want a seat.
+    With `watch` the person does not want a seat. A `program` says so: its games do not count among people's (R30).
     """
 
     name: Name
@@ -50,6 +50,7 @@ class Join(Message, tag="join"):
     key: Key = ""
     watch: bool = False
     protocol: Count = PROTOCOL
+    program: bool = False
 
 
 class Sync(Message, tag="sync"):
@@ -286,6 +287,7 @@ class TableSeat(Value):
     """One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in.
 
     `tally` is there between games. `claimed`: somebody says that they are the person of this seat (`Claim`).
+    `program`: its owner says that it is one.
     """
 
     id: SeatId
@@ -301,6 +303,7 @@ class TableSeat(Value):
     reaction_ms: int = 0
     tally: Tally | None = None
     claimed: bool = False
+    program: bool = False
 
 
 class Standing(Value):

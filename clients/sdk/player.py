@@ -309,10 +309,11 @@ async def connect(
     The player is there once the table has been shown to it. Its socket is given up at the end of the block, its seat
     is not. Raises a `NotAtTable`: `NoSuchTable`, `JoinRefused` (its reason says why), `ServerGone`, …
 
-    With `watch` it takes no seat. A client that `draws` calls `player.painted()` after each frame it has drawn; any
-    other has seen a card as soon as it was told of it. A lost server is sought for `patience_s` seconds.
+    With `watch` it takes no seat. A client that `draws` is for a person and calls `player.painted()` after each frame
+    it has drawn; any other is a program, says so to the table, and has seen a card as soon as it was told of it. A lost
+    server is sought for `patience_s` seconds.
     """
-    join = Join(name=name, face=face, key=key or "", watch=watch)
+    join = Join(name=name, face=face, key=key or "", watch=watch, program=not draws)
     session = Session(join, entropy or SystemRandom().random, round(patience_s * 1_000_000))
     player = Player(url, code, session, clock or Monotonic(), draws)
     try:

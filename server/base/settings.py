@@ -95,6 +95,7 @@ def node_name(text: str) -> str:
 
 Fsync = Literal["everysec", "always"]
 Log = Literal["text", "json"]
+YesNo = Literal["no", "yes"]
 
 
 def _one_of(choices: Any) -> Callable[[str], str]:
@@ -151,6 +152,9 @@ class Settings:
     """For how long a table, a person and a score are kept after they were last of use."""
     keep_journal_days: Annotated[int, Variable("SLAPJACK_KEEP_JOURNAL_DAYS", _whole(1, 36_500))] = 30
     """For how long a table's last games are kept, a game that was broken off among them."""
+
+    rank_programs: Annotated[YesNo, Variable("SLAPJACK_RANK_PROGRAMS", _one_of(YesNo))] = "no"
+    """Whether the leaderboard counts programs among people (R30)."""
 
     max_tables: Annotated[int, Variable("SLAPJACK_MAX_TABLES", _whole(1, 100_000))] = 1_000
     """Tables awake at once."""

@@ -8,6 +8,7 @@ for whoever comes after a crash. All that one game counts shares `{slapjack}`, `
 - `slapjack:{game}:counted`, a sorted set by time: ids of results that have been counted.
 - `slapjack:{game}:seen`, a sorted set by time: when each person last played.
 - `slapjack:{game}:paused`, a string: while it is there nothing is counted, and results wait.
+- `slapjack:{game}:pairs:<day>`, a hash: how many games of each pair of people counted on that day.
 - `slapjack:{game}:<period>:row:<person>`, a hash: what a person's figures are made of (wire/figures.py). Of their
   reactions it keeps how many fell into each of the steps that are a 32nd of an octave wide, 2.2 %: below 370 ms that is
   finer than the 8 ms which the dealer calls too close to tell apart, and the median comes out of some forty small
@@ -18,7 +19,7 @@ A period is `all`, a month such as `2026-11` or an ISO week such as `2026-W48`, 
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from math import floor, log2
 
@@ -44,6 +45,8 @@ STAYS_DUE_S = 3_600
 """A table stays due after its outbox was found empty: somebody may just be about to put a result in."""
 PERIOD_STAYS_S = 8 * DAY_S
 RETIRED_AT_ONCE = 500
+PAIR_A_DAY = 20
+"""So many games of the same two people count in a day (R30), in UTC."""
 PAUSE_S = 60
 """Counting goes on by itself so long after whoever paused it has died."""
 
@@ -61,12 +64,16 @@ class Finished(Value):
 
 
 class Board:
-    """The boards of every game. A row of somebody who has not played for `keep_s` goes."""
+    """The boards of every game. A row of somebody who has not played for `keep_s` goes.
 
-    def __init__(self, pipeline: Pipeline, keep_s: int) -> None:
+    Programs do not count among people, and games with fewer than two people left not at all, unless `rank_programs`.
+    """
+
+    def __init__(self, pipeline: Pipeline, keep_s: int, rank_programs: bool = False) -> None:
         self._pipeline = pipeline
         self._redis = pipeline.redis
         self._keep_s = keep_s
+        self._rank_programs = rank_programs
         self._count_script = pipeline.script("count")
 
     async def announce(self, code: str) -> int:
@@ -172,9 +179,33 @@ class Board:
         for game in GameName:
             await self._take_off(game, [_member(person)], now_s)
 
+    async def everybody(self, game: GameName) -> AsyncIterator[tuple[str, Row]]:
+        """Everybody who has a row of all time, by the id that they have on the board; in no order."""
+        key, cursor = f"{_prefix(game)}all:{By.GAMES}", 0
+        while True:
+            cursor, found = await self._pipeline.answer(self._redis.zscan(key, cursor), key)
+            for packed, _ in found:
+                member = packed.decode()
+                of = f"{_prefix(game)}all:row:{member}"
+                row = await self._pipeline.answer(self._redis.hmget(of, "name", "face", *KEPT), of)
+                yield member, _row(None, row, False)
+            if not int(cursor):
+                return
+
+    async def rename(self, member: str, name: str) -> None:
+        """Has a person called this in every row, until their next game."""
+        now_s = await self._pipeline.now_s()
+        for game in GameName:
+            for span in Span:
+                row = f"{_prefix(game)}{period(span, now_s)}:row:{member}"
+                if await self._pipeline.answer(self._redis.exists(row), row):
+                    await self._pipeline.answer(self._redis.hset(row, "name", name), row)
+
     async def _count(self, game: GameName, finished: Finished) -> bool:
         """Counts a result unless it has been; False while counting is paused."""
         result, at_s = finished.result, finished.at_s
+        people = [each for each in result.people if each.person and (self._rank_programs or not each.program)]
+        day = datetime.fromtimestamp(at_s, UTC).date()
         told = {
             "steps_an_octave": STEPS_AN_OCTAVE,
             "orders": [
@@ -192,12 +223,12 @@ class Board:
                     "best": max(1, min(played.reactions_us)) if played.reactions_us else 0,
                     "steps": [_step(reaction_us) for reaction_us in played.reactions_us],
                 }
-                for played in result.people
-                if played.person
+                for played in people
             ],
+            "pair_a_day": PAIR_A_DAY,
         }
         answer = await self._count_script(
-            [f"{_prefix(game)}counted", _paused(game), f"{_prefix(game)}seen"],
+            [f"{_prefix(game)}counted", _paused(game), f"{_prefix(game)}seen", f"{_prefix(game)}pairs:{day}"],
             [_prefix(game), result.id, at_s, await self._pipeline.now_s(), msgspec.json.encode(told)],
         )
         return bool(answer != b"PAUSED")

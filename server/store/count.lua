@@ -1,11 +1,12 @@
 #!lua
 -- Counts a result on the boards of its game, unless it has been counted or counting is paused.
--- KEYS: counted, paused, seen. ARGV: what the game's keys begin with, id of the result, when the game was over, now,
+-- KEYS: counted, paused, seen, pairs of that day. ARGV: what the game's keys begin with, id of the result, when the game was over, now,
 -- and as JSON: periods, each with its name and when it may go (0: never); orders, each with its name and the fields that
 -- it ranks by, `of` for each of `per` (if any), from so many games on; people, each with id, name, face, won, what is to
 -- be added to which field, best reaction (0: none) and the steps that their reactions fell into.
 -- Gives nil, PAUSED, or {FOREIGN, key, what is wrong}. The rows and orders are in the same slot of a cluster.
-local counted_key, paused_key, seen_key = KEYS[1], KEYS[2], KEYS[3]
+local counted_key, paused_key, seen_key, pairs_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local PAIRS_STAY_S = 3 * 86400
 local prefix, id, at_s, now_s = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local told = cjson.decode(ARGV[5])
 
@@ -34,7 +35,7 @@ for _, period in ipairs(told.periods) do
     end
   end
 end
-local wrong = foreign(seen_key, 'zset') or foreign(counted_key, 'zset')
+local wrong = foreign(seen_key, 'zset') or foreign(counted_key, 'zset') or foreign(pairs_key, 'hash')
 if wrong then return wrong end
 
 if redis.call('ZADD', counted_key, 'NX', at_s, id) == 0 then return nil end
@@ -58,8 +59,22 @@ local function median(row)
   end
 end
 
+-- It counts for whoever has played it with somebody with whom they have not played so often yet on that day.
+local fresh = {}
+for one = 1, #told.people do
+  for other = one + 1, #told.people do
+    local a, b = told.people[one].id, told.people[other].id
+    local pair = a < b and a .. b or b .. a
+    if (tonumber(redis.call('HGET', pairs_key, pair)) or 0) < told.pair_a_day then
+      redis.call('HINCRBY', pairs_key, pair, 1)
+      fresh[a], fresh[b] = true, true
+    end
+  end
+end
+if next(fresh) then redis.call('EXPIRE', pairs_key, PAIRS_STAY_S) end
+
 for _, person in ipairs(told.people) do
-  for _, period in ipairs(periods) do
+  for _, period in ipairs(fresh[person.id] and periods or {}) do
     local begins, until_s = period[1], period[2]
     local row_key, row = begins .. 'row:' .. person.id, {}
     local kept = redis.call('HGETALL', row_key)
@@ -98,6 +113,6 @@ for _, person in ipairs(told.people) do
       for order in pairs(scores) do redis.call('EXPIREAT', begins .. order, until_s, 'NX') end
     end
   end
-  redis.call('ZADD', seen_key, 'GT', at_s, person.id)
+  if fresh[person.id] then redis.call('ZADD', seen_key, 'GT', at_s, person.id) end
 end
 return nil

@@ -87,6 +87,12 @@ class People:
         codes = await self._pipeline.answer(self._redis.smembers(key), key)
         return sorted(code.decode() for code in codes)
 
+    async def named(self, beginning: str) -> str | None:
+        """The person whose name begins so, None where nothing is kept of one. Looks through the whole store."""
+        async for key in self._redis.scan_iter(match=_of(f"{beginning}*", "*"), count=1000):
+            return str(key.decode().partition("{")[2].partition("}")[0])
+        return None
+
     async def offer_link(self, person: str, token_hash: str) -> None:
         """From now on, and for ten minutes, this token leads to the person, once; an earlier one no longer does."""
         await self._lead(person, "link", _link(token_hash), token_hash, LINK_S)

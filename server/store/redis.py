@@ -81,7 +81,13 @@ class RedisStore(Store):
     """
 
     def __init__(
-        self, url: str, *, keep_days: int = 365, keep_journal_days: int = 30, now_s: Callable[[], int] | None = None
+        self,
+        url: str,
+        *,
+        keep_days: int = 365,
+        keep_journal_days: int = 30,
+        rank_programs: bool = False,
+        now_s: Callable[[], int] | None = None,
     ) -> None:
         self.pipeline = Pipeline(url, now_s)
         self._keep_s = keep_days * DAY_S
@@ -91,7 +97,7 @@ class RedisStore(Store):
         self._release_script = self.pipeline.script("release_table")
         self._entries_script = self.pipeline.script("entries")
         self.nodes = Nodes(self.pipeline)
-        self.board = Board(self.pipeline, self._keep_s)
+        self.board = Board(self.pipeline, self._keep_s, rank_programs)
         self.people = People(self.pipeline, self._keep_s)
 
     async def create_table(self, record: TableRecord) -> bool:

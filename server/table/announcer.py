@@ -142,4 +142,5 @@ def _seat_view(state: TableState, chair: Chair) -> TableSeat:
         reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,
         tally=chair.tally() if state.play is None else None,
         claimed=state.claimant(chair.id) is not None,
+        program=chair.record.program,
     )

@@ -24,7 +24,7 @@ SILENT_PINGS = 3
 
 @dataclass(slots=True)
 class Chair:
-    """A seat at the table and whoever sits on it. `place` is its seat in the running game."""
+    """A seat at the table and whoever sits on it. `place` is its seat in the running game, in which it said `moves`."""
 
     record: SeatRecord
     conn: ConnId | None = None
@@ -35,6 +35,7 @@ class Chair:
     credit_us: int = CREDIT_START_US
     reactions_us: list[int] = field(default_factory=list)
     wrong: int = 0
+    moves: int = 0
     detector: CheatDetector = CheatDetector()
     told_rtt_ms: int = 0
 

@@ -237,4 +237,5 @@ class Games:
         state.winners = tuple(chair.id for chair in winners)
         number = f"{state.code}-{state.born}-{state.games}"
         ranked = state.ranked and not play.rules.calm
-        self._unsaved.count(result_of(number, state.code, over, played, winners, ranked=ranked))
+        took_us = (state.now_us if state.frozen_since_us is None else state.frozen_since_us) - play.began_us
+        self._unsaved.count(result_of(number, state.code, over, played, winners, ranked=ranked, took_us=took_us))

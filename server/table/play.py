@@ -97,11 +97,11 @@ class Play:
         self.witness.show(0, at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000)
         self._pace = Pace(rules, players, self._computers, self._timers)
         self._calls: dict[tuple[Seat, int], int] = {}
-        self._began_us = at_us - played_us
+        self.began_us = at_us - played_us
         self._moves = moves
         self._draft = Draft()
         if rules.time_limit_min:
-            self._timers.set(LIMIT, max(at_us, self._began_us + rules.time_limit_min * 60_000_000))
+            self._timers.set(LIMIT, max(at_us, self.began_us + rules.time_limit_min * 60_000_000))
         self._plan(at_us)
 
     @property
@@ -183,7 +183,7 @@ class Play:
         self.stood_still_on = self.due.nth - 1
         self._timers.shift(by_us)
         self._calls = {call: called_us + by_us for call, called_us in self._calls.items()}
-        self._began_us += by_us
+        self.began_us += by_us
         self.witness.shown_us += by_us
         self.referee.shift(by_us)
         if afresh:
@@ -342,7 +342,7 @@ class Play:
         self._moves += 1
         if verdict is not None:
             self._draft.entries.append(Judged(verdict, tuple(self.referee.evidence)))
-        self._draft.entries.append(Moved(self.number, self._moves, move, entropy, at_us - self._began_us))
+        self._draft.entries.append(Moved(self.number, self._moves, move, entropy, at_us - self.began_us))
         if self.over:
             self.referee.withdraw()
         show_at_us = 0

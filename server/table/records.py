@@ -18,7 +18,10 @@ class Computer(Value):
 
 
 class SeatRecord(Value):
-    """A seat as it is kept. `key_hash` is the hex SHA-256 of its owner's secret, empty for a computer player."""
+    """A seat as it is kept. `key_hash` is the hex SHA-256 of its owner's secret, empty for a computer player.
+
+    `program` is what its owner said of themselves when they sat down; a computer player is none.
+    """
 
     id: SeatId
     name: str
@@ -27,6 +30,7 @@ class SeatRecord(Value):
     key_hash: str = ""
     handicap_ms: int = 0
     computer: Computer | None = None
+    program: bool = False
 
 
 class Score(Value):
@@ -69,13 +73,17 @@ class TableRecord(Value):
 
 
 class Played(Value):
-    """One person's part in a finished game; `reactions_us` are the accepted ones of their hands, in microseconds."""
+    """One person's part in a finished game; `reactions_us` are the accepted ones of their hands, in microseconds.
+
+    Those whose hands were flagged are in no result. `program` is what they said of themselves.
+    """
 
     person: str
     name: str
     face: str
     won: bool
     reactions_us: tuple[int, ...] = ()
+    program: bool = False
 
     def sums(self) -> dict[str, float]:
         """What is added up over all of a person's games, by the names that figures are made of (`Figure.of`, `per`)."""

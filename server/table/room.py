@@ -274,6 +274,7 @@ class Room:
             return RejectReason.OTHER_GAME
         if state.paused:
             return RejectReason.PAUSED
+        guest.chair.moves += 1
         return self._games.follow(state.play.move(guest.chair.place, move, state.now_us))
 
     def _page_said(self, guest: Guest, message: Shown | AllSaid) -> Rejection | None:

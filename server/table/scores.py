@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from engine.cards import full_deck
-from engine.game import End, GameView
+from engine.game import GameView
 from server.table.chair import Chair
 from server.table.records import Played, Result, Score, TableRecord, Tournament
 from wire.messages import Standing
@@ -18,6 +17,9 @@ ARCHIVE = 20
 """How many people the standings name, and an ended tournament keeps; and how many of those a table remembers."""
 SCORES = 200
 """How many people a table keeps the scores of: whoever has played least goes first, so that nobody can fill it."""
+
+FEWEST_CARDS, FEWEST_MOVES, SHORTEST_US = 40, 3, 20_000_000
+"""A game counts on the leaderboard from so many turned cards, and moves of two people, and so much time on (R30)."""
 
 
 @dataclass
@@ -97,20 +99,37 @@ class ScoreBook:
 
 
 def result_of(
-    number: str, code: str, over: GameView, played: Sequence[Chair], winners: Sequence[Chair], *, ranked: bool
+    number: str,
+    code: str,
+    over: GameView,
+    played: Sequence[Chair],
+    winners: Sequence[Chair],
+    *,
+    ranked: bool,
+    took_us: int,
 ) -> Result:
     """A finished game, to be counted on the leaderboard under `number` if it is `ranked` (R30).
 
-    Not there, however, where one person played alone, or the host ended it before a deck's worth of cards was turned.
+    It is none there without cards, time and the hands of two people: else whoever sits down with a second phone that
+    leaves at once would be the best player of all. Nor for whoever has hands that are hardly a person's.
     """
-    people = [chair for chair in played if chair.computer is None]
-    cut_short = over.end is End.HOST and over.turned < len(full_deck())
+    people = [chair for chair in played if chair.computer is None and not chair.detector.flagged]
+    moved = sum(chair.moves >= FEWEST_MOVES for chair in people)
+    was_a_game = over.turned >= FEWEST_CARDS and took_us >= SHORTEST_US and moved > 1
     return Result(
         id=number,
         code=code,
         game=over.game,
         people=tuple(
-            Played(c.score_key, c.record.name, c.record.face, c in winners, tuple(c.reactions_us)) for c in people
+            Played(
+                person=chair.score_key,
+                name=chair.record.name,
+                face=chair.record.face,
+                won=chair in winners,
+                reactions_us=tuple(chair.reactions_us),
+                program=chair.record.program,
+            )
+            for chair in people
         ),
-        ranked=ranked and len(people) > 1 and not cut_short,
+        ranked=ranked and was_a_game,
     )

@@ -76,7 +76,8 @@ class Seats:
     def seat_person(self, wish: Join | Sit, key_hash: str, rules: Rules) -> Chair:
         """A new chair for somebody; the first person at a table is its host. Raises `BadName`."""
         chair_id, name = self._new_id(), self._plain_name() if rules.plain_names else self.own_name(wish.name)
-        chair = Chair(SeatRecord(chair_id, name, clean_face(wish.face), Kind.PERSON, key_hash))
+        program = isinstance(wish, Join) and wish.program
+        chair = Chair(SeatRecord(chair_id, name, clean_face(wish.face), Kind.PERSON, key_hash, program=program))
         self.chairs.append(chair)
         if self.host is None:
             self.host = chair.id
@@ -140,6 +141,7 @@ class Seats:
             chair.place = Seat(place)
             chair.silent_turns = 0
             chair.reactions_us = []
+            chair.moves = 0
             chair.wrong = 0
 
     def deal_out(self) -> None:

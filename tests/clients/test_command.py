@@ -19,7 +19,7 @@ from tests.support.company import company
 from tests.support.serving import PLAIN, ROOT, TIMEOUT_S, Served
 from wire.messages import AddComputer, CloseCode, Lock
 
-COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "doctor"]
+COMMANDS = ["serve", "bot", "bots", "tournament", "play", "verdicts", "export", "import", "people", "doctor"]
 
 
 def run(*words: str, **environ: str) -> "subprocess.CompletedProcess[str]":

@@ -11,13 +11,18 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from engine.cards import full_deck
 from engine.rules import GameName
-from server.store.board import DUE, PAGE_ROWS, Finished, outbox_key, period
+from server.ops.command import Failed
+from server.ops.people import forget_person, list_people, remove_person, rename_person
+from server.store.board import DUE, PAGE_ROWS, PAIR_A_DAY, Finished, outbox_key, period
 from server.store.port import BadRecord
 from server.store.redis import RedisStore
 from server.table.records import Played, Result
 from tests.contracts.calendar import Calendar
+from tests.contracts.servers import Server
 from tests.contracts.tables import ANNA, BEN, CODE, ZOE, Owner, a_result, owner, played
+from tests.support.rng import StackedLuck
 from wire.figures import FIGURES, RATED_FROM_GAMES, By, Page, Row, Span
 
 SLAPJACK, DUEL, WAR = GameName.SLAPJACK, GameName.DUEL, GameName.WAR
@@ -26,10 +31,10 @@ SLAPJACK, DUEL, WAR = GameName.SLAPJACK, GameName.DUEL, GameName.WAR
 class Club:
     """A table at which games are over as soon as they begin."""
 
-    def __init__(self, store: RedisStore, keeper: Owner) -> None:
+    def __init__(self, store: RedisStore, keeper: Owner, first: int = 1) -> None:
         self.store = store
         self._keeper = keeper
-        self._results = itertools.count(1)
+        self._results = itertools.count(first)
 
     async def over(self, *people: Played, game: str = "slapjack", ranked: bool = True) -> None:
         """A game is over."""
@@ -77,7 +82,7 @@ async def test_the_best_reaction_is_exact_and_the_median_near(club: Club) -> Non
     rng = random.Random(7)
     reactions_ms = [rng.gauss(380, 90) for _ in range(501)]
     for at in range(0, len(reactions_ms), 10):
-        await club.over(played(ANNA, True, *reactions_ms[at : at + 10]), played(BEN))
+        await club.over(played(ANNA, True, *reactions_ms[at : at + 10]), played(BEN), played(somebody(at)))
     anna = await club.you(ANNA)
     assert anna.best_us == round(min(reactions_ms) * 1000)
     assert anna.median_us == pytest.approx(median(reactions_ms) * 1000, rel=0.011)
@@ -278,7 +283,7 @@ async def test_a_result_is_known_again_for_as_long_as_it_could_come_up(
     await waits(club.store, redis, result)
     await club.store.board.sweep()
     # The server was away for long: of all that waits nothing is forgotten before it has been looked at.
-    await waits(club.store, redis, a_result(2, played(ANNA)), result)
+    await waits(club.store, redis, a_result(2, played(ANNA), played(BEN)), result)
     calendar.pass_days(300)
     await club.store.board.sweep()
     assert (await club.you(ANNA)).games == 2
@@ -310,7 +315,8 @@ async def test_while_counting_is_paused_results_wait(club: Club, redis: "Redis")
 async def test_a_result_that_cannot_be_read_is_named_and_keeps_no_other_waiting(
     club: Club, redis: "Redis", packed: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await waits(club.store, redis, a_result(1, played(ANNA)), a_result(3, played(ANNA)))
+    both = played(ANNA), played(BEN)
+    await waits(club.store, redis, a_result(1, *both), a_result(3, *both))
     await redis.hset(outbox_key(CODE), "broken", packed)
     with pytest.raises(BadRecord, match=r"slapjack:\{K7WQ2M\}:results: broken: "):
         await club.store.board.drain(CODE)
@@ -358,3 +364,60 @@ async def test_who_wants_to_be_forgotten_is_on_no_board(club: Club, redis: "Redi
     for key in await redis.keys("*"):
         assert ANNA[:32].encode() not in key
         assert ANNA[:32].encode() not in (await redis.dump(key) or b"")
+
+
+# --- what is no game among people --------------------------------------------------------------------------------
+
+
+async def test_r30_of_the_same_two_people_so_many_games_a_day_count(club: Club, calendar: Calendar) -> None:
+    for _ in range(PAIR_A_DAY + 5):
+        await club.over(played(ANNA, True), played(BEN))
+    assert [(await club.you(person)).games for person in (ANNA, BEN)] == [PAIR_A_DAY, PAIR_A_DAY]
+    await club.over(played(ANNA, True), played(BEN), played(ZOE))
+    assert [(await club.you(person)).games for person in (ANNA, BEN, ZOE)] == [PAIR_A_DAY + 1, PAIR_A_DAY + 1, 1]
+    calendar.pass_days(1)
+    await club.over(played(ANNA, True), played(BEN))
+    assert (await club.you(ANNA)).games == PAIR_A_DAY + 2
+
+
+async def test_r30_programs_do_not_count_among_people_unless_that_is_wanted(
+    club: Club, server: Server, calendar: Calendar
+) -> None:
+    bot = msgspec.structs.replace(played(BEN, True, 101), program=True)
+    await club.over(played(ANNA), bot)
+    assert (await club.page(By.GAMES)).rows == ()
+    await club.over(played(ANNA), played(ZOE, True), bot)
+    assert [row.name for row in (await club.page(By.GAMES)).rows] == [ZOE[:6], ANNA[:6]]
+    async with RedisStore(server.url, now_s=calendar, rank_programs=True) as store:
+        wanted = Club(store, await owner(store), first=10)
+        await wanted.over(played(ANNA), bot)
+        assert (await store.board.page(SLAPJACK, Span.ALL, By.BEST, 1, "")).rows[0].best_us == 101_000
+
+
+async def test_whoever_runs_the_server_lists_renames_and_removes_people(club: Club) -> None:
+    await club.over(played(ANNA, True, 300, name="Rude"), played(BEN, name="Ben"))
+    said: list[str] = []
+    await list_people(club.store, "rud", said.append)
+    (line,) = said
+    assert "Rude" in line
+    assert "1 of 1 games won, best 300 ms" in line
+    person_id = line.split()[0]
+    await rename_person(club.store, person_id, "Robin", said.append)
+    for span in Span:
+        assert [row.name for row in (await club.page(span=span)).rows] == ["Robin", "Ben"]
+    with pytest.raises(Failed, match="cannot stand there"):
+        await rename_person(club.store, person_id, "<b>", said.append)
+    await remove_person(club.store, person_id, said.append)
+    assert [row.name for row in (await club.page(By.GAMES)).rows] == ["Ben"]
+    for wrong in (person_id, ""):
+        with pytest.raises(Failed, match="the id"):
+            await remove_person(club.store, wrong, said.append)
+
+
+async def test_somebody_is_forgotten_by_their_id(club: Club) -> None:
+    await club.store.people.meet(ZOE, "Zoë", "🦊")
+    await club.over(played(ZOE, True), played(BEN))
+    said: list[str] = []
+    await forget_person(club.store, StackedLuck(full_deck()), 0, ZOE[:12], said.append)
+    assert (await club.store.people.look(ZOE)).name == ""
+    assert [row.name for row in (await club.page(By.GAMES)).rows] == [BEN[:6]]

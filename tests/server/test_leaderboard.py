@@ -114,7 +114,13 @@ def test_what_a_crash_left_uncounted_is_counted_at_the_next_start(tmp_path: Path
             opened = await store.open_table(CODE)
             assert opened is not None
             await store.board.pause_counting()
-            result = Result("r1", CODE, "slapjack", (Played(person, "Anna", "🦊", True),), True)
+            result = Result(
+                "r1",
+                CODE,
+                "slapjack",
+                (Played(person, "Anna", "🦊", True), Played("b2" * 32, "Ben", "🦊", False)),
+                True,
+            )
             await store.keep(CODE, opened.epoch, 1, Change(result=result))
             await store.board.count_again()
 
@@ -124,6 +130,6 @@ def test_what_a_crash_left_uncounted_is_counted_at_the_next_start(tmp_path: Path
 
             def counted() -> bool:
                 with urllib.request.urlopen(f"{server.url}/api/leaderboard", timeout=5) as answer:
-                    return bool(json.load(answer)["people"] == 1)
+                    return bool(json.load(answer)["people"] == 2)
 
             wait_for(counted, "the result to be counted")

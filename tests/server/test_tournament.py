@@ -1,10 +1,12 @@
 """Tournaments, standings and what a finished game hands to the leaderboard."""
 
+from typing import Any
+
 import pytest
 
 from engine.rules import GameName, Rules
 from server.table.mail import Forgotten
-from server.table.records import Score
+from server.table.records import Result, Score
 from server.table.scores import SCORES, ScoreBook
 from tests.server.world import Table
 from wire.messages import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
@@ -246,3 +248,53 @@ def test_who_comes_for_one_game_again_and_again_fills_no_table() -> None:
     assert "anna" in book.scores
     assert table.room.state.seats.chairs[0].score_key in book.scores
     assert "key 0" not in book.scores
+
+
+def result_after(*people: str, seconds: int = 60, cards: int = 44, quits: str = "") -> Result:
+    """The result of a game in which these people turn so many cards in so much time; at last one of them may leave."""
+    table = Table(*people)
+    table.start(TIE)
+    for _ in range(cards):
+        for phone in table.phones:
+            phone.turn()
+        table.later(seconds * 1_000 / cards)
+    if quits:
+        table[quits].say(Quit())
+    else:
+        table.command(EndGame())
+    return table.results[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "ranked"),
+    [
+        ({}, True),
+        ({"quits": "Ben"}, True),
+        ({"cards": 3, "quits": "Ben"}, False),
+        ({"seconds": 15}, False),
+    ],
+    ids=["a game", "left late", "left at once", "faster than people are"],
+)
+def test_r30_a_game_counts_when_there_was_one(told: dict[str, Any], ranked: bool) -> None:
+    assert result_after("Ann", "Ben", **told).ranked is ranked
+
+
+def test_r30_a_game_needs_the_hands_of_two_people() -> None:
+    table = Table("Ann", "Ben")
+    table.start(TIE)
+    table["Ben"].go()
+    while table.room.state.play is not None and table.room.state.play.game.view().turned < 45:
+        table["Ann"].turn()
+        table.later(1_000)
+    table.command(EndGame())
+    assert [result.ranked for result in table.results] == [False]
+
+
+def test_r30_a_program_says_so_and_is_seen_as_one() -> None:
+    table = Table("Ann")
+    table.phone("Robin").join(program=True)
+    seen = table["Ann"].seen
+    assert seen is not None
+    assert [seat.program for seat in seen.seats] == [False, True]
+    table.crash()
+    assert [seat.program for seat in table.saved.seats] == [False, True]

@@ -9,7 +9,7 @@ import random
 from collections import deque
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -151,7 +151,7 @@ class Phone:
         self.table.happens(Said(self.conn, message))
         return next((m for m in self.heard[before:] if isinstance(m, Refused)), None)
 
-    def join(self, *, key: str = "", watch: bool = False, face: str = "🦊", **fields: int) -> Refused | None:
+    def join(self, *, key: str = "", watch: bool = False, face: str = "🦊", **fields: Any) -> Refused | None:
         return self.say(Join(self.name, face, key, watch, **fields))
 
     def go(self) -> None:

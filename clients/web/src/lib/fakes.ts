@@ -113,6 +113,7 @@ export function seat(id: string, place: number | null, change: Partial<TableSeat
     reaction_ms: 0,
     tally: null,
     claimed: false,
+    program: false,
     ...change,
   };
 }

@@ -275,7 +275,7 @@ export type Emoji = (typeof EMOJIS)[number];
 /**
  * The first message on a socket. `key` is the secret that an earlier `Welcome` gave, or empty for a newcomer.
  *
- * With `watch` the person does not want a seat.
+ * With `watch` the person does not want a seat. A `program` says so: its games do not count among people's (R30).
  */
 export type Join = {
   t: "join";
@@ -284,6 +284,7 @@ export type Join = {
   key?: string;
   watch?: boolean;
   protocol?: number;
+  program?: boolean;
 };
 
 /** Asks for the room's clock. `sent_us` is the phone's own and comes back as it was. */
@@ -754,6 +755,7 @@ export type Tally = {
  * One seat as everybody sees it. `place` is its `Seat` in the running game, null where it was not dealt in.
  *
  * `tally` is there between games. `claimed`: somebody says that they are the person of this seat (`Claim`).
+ * `program`: its owner says that it is one.
  */
 export type TableSeat = {
   id: SeatId;
@@ -769,6 +771,7 @@ export type TableSeat = {
   reaction_ms: number;
   tally: Tally | null;
   claimed: boolean;
+  program: boolean;
 };
 
 /** A win score at this table, of somebody who may not be here now; `seat` is theirs where they are (R28). */

@@ -70,6 +70,7 @@ export default {
     host: "Gastgeber",
     away: "nicht da",
     computer: "Computer",
+    program: "Programm",
     wins: { one: "{count} Sieg", other: "{count} Siege" },
     marked: "Hände, die nicht nach Mensch aussehen (bei ehrlichen einmal in {n} Fällen)",
     remove: "{name} wegschicken",

@@ -72,6 +72,7 @@ export const lobby = {
   host: "host",
   away: "away",
   computer: "computer",
+  program: "program",
   wins: count({ one: "{count} win", other: "{count} wins" }),
   marked: fill("hands unlike a person’s (honest ones look so once in {n})"),
   remove: fill("Remove {name}"),

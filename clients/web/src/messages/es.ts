@@ -70,6 +70,7 @@ export default {
     host: "anfitrión",
     away: "ausente",
     computer: "ordenador",
+    program: "programa",
     wins: { one: "{count} victoria", other: "{count} victorias" },
     marked: "manos que no parecen de una persona (las honradas, una vez de cada {n})",
     remove: "Echar a {name}",

@@ -70,6 +70,7 @@ export default {
     host: "hôte",
     away: "absent",
     computer: "ordinateur",
+    program: "programme",
     wins: { one: "{count} victoire", other: "{count} victoires" },
     marked: "des mains qui n’ont pas l’air humaines (honnêtes, elles n’ont cet air qu’une fois sur {n})",
     remove: "Renvoyer {name}",
