@@ -273,9 +273,8 @@ def test_one_source_has_so_many_connections_and_silent_ones_go(house: House) -> 
     port = int(house.proxy.url.rpartition(":")[2])
     silent = [socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.9", 0)) for _ in range(220)]
     try:
-        for each in silent:
-            each.settimeout(0.2)
-        assert sum(_has_ended(each) for each in silent) == 20
+        wait_for(lambda: sum(map(_has_ended, silent)) >= 20, "those that are too many to be hung up on")
+        assert sum(map(_has_ended, silent)) == 20
         with socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.10", 0)) as other:
             other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert other.recv(12) == b"HTTP/1.1 200"
