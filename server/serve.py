@@ -26,7 +26,7 @@ from engine.cards import ENTROPY_BYTES, Entropy
 from server.base.logs import log_for_machines
 from server.base.ports import Clock, RandomSource
 from server.base.settings import Settings
-from server.hosting.cluster import Node
+from server.hosting.cluster import Nameless, Node
 from server.hosting.host import Host
 from server.net.accepted import Sockets
 from server.net.link import link_protocol
@@ -223,14 +223,17 @@ async def _serve(
         background.keep_running("collecting garbage", _collect)
         if node is not None:
             background.keep_running("renewing the lease", partial(node.stay, host.forget, host.fall_silent))
+        elif settings.redis_url:
+            host.fences.nameless = nameless = Nameless(store.nodes, random_source)
+            background.keep_running("looking for another server", nameless.stay)
         started = partial(print, welcome(settings, port), flush=True)
         try:
             await Server(config, app.state.sockets, started, host.drain).serve(sockets)
         finally:
             await background.finish()
-            if node is not None:
+            if (leaves := node or host.fences.nameless) is not None:
                 with contextlib.suppress(StoreDown, BadRecord):  # then the lease ends by itself
-                    await node.leave()
+                    await leaves.leave()
 
 
 async def _take_name(node: Node) -> None:

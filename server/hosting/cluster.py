@@ -6,6 +6,7 @@ could not renew falls silent before that, by its own monotonic clock. Wall clock
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 
@@ -39,6 +40,47 @@ class Lease:
     def holds(self, now_us: int) -> bool:
         """Whether this server may speak for its tables."""
         return now_us < self.until_us
+
+
+NAMELESS = ""
+"""The name under which servers without one hold a lease, so that they notice each other."""
+LOOKS = 5
+"""So often in a row a lease is another's before that is said: one that was killed has its lease for four looks."""
+
+
+class Nameless:
+    """A server without a name, which takes every table for its own: no other may share its store.
+
+    Where another without a name does, one of the two sees it here, and says so.
+    """
+
+    def __init__(self, leases: Leases, random_source: RandomSource) -> None:
+        self._leases = leases
+        self._boot = random_source.draw()[:8].hex()
+        self._met = 0
+
+    @property
+    def others(self) -> bool:
+        """Whether another server without a name shares the store."""
+        return self._met >= LOOKS
+
+    async def look(self) -> None:
+        """Looks once whether this server is alone."""
+        alone = await self._leases.take(NAMELESS, self._boot) or await self._leases.renew(NAMELESS, self._boot)
+        self._met = 0 if alone else self._met + 1
+        if self._met == LOOKS:
+            log.error("another server uses the same Redis: give each its own name with SLAPJACK_NODE")
+
+    async def stay(self) -> None:
+        """Looks again and again for as long as the server runs."""
+        while True:
+            with contextlib.suppress(StoreDown, BadRecord):  # which is said by those who need it
+                await self.look()
+            await asyncio.sleep(RENEW_EVERY_US / 1e6)
+
+    async def leave(self) -> None:
+        """Lets the next one be alone at once."""
+        await self._leases.release(NAMELESS, self._boot)
 
 
 class Node:

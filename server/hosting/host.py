@@ -17,6 +17,7 @@ from server.hosting.awake import Awake, NetworkFull, ServerFull
 from server.hosting.background import Background
 from server.hosting.cluster import RENEW_EVERY_US, Lease, Node
 from server.hosting.codes import new_code
+from server.hosting.fences import Fences
 from server.hosting.keeper import give_up
 from server.hosting.mailbox import Mailbox
 from server.store.port import Elsewhere, Store
@@ -94,6 +95,7 @@ class Host:
         """Tables that this server has woken."""
         self.handed_over = 0
         """Tables that were given up because this server was about to stop."""
+        self.fences = Fences(clock)
         self._strain = Strain()
         self._look: asyncio.TimerHandle | None = None
         self._looks = 0
@@ -207,7 +209,7 @@ class Host:
         room = Room(
             opened.record, self._random_source, self._max_spectators, replayed, self._clock.now_us(), self._strain
         )
-        mailbox = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self._awake.remove)
+        mailbox = Mailbox(room, opened.epoch, self._store, self._clock, self.lease, self.fences, self._awake.remove)
         self._awake.add(mailbox, network)
         if self._look is None:
             self._look_later()

@@ -30,7 +30,7 @@ class Keeper:
         self, code: str, epoch: int, store: Store, clock: Clock, lease: Lease, stalled: Callable[[], None]
     ) -> None:
         self._code = code
-        self._epoch = epoch
+        self.epoch = epoch
         self._store = store
         self._clock = clock
         self._lease = lease
@@ -48,7 +48,7 @@ class Keeper:
         while True:
             asked_us = self._clock.now_us()
             try:
-                await self._store.keep(self._code, self._epoch, self._changes, change)
+                await self._store.keep(self._code, self.epoch, self._changes, change)
             except Fenced:
                 meters.FENCED.inc()
                 raise
@@ -67,7 +67,7 @@ class Keeper:
 
     async def give_up(self) -> None:
         """Lets the table be anybody's."""
-        await give_up(self._store, self._code, self._owner, self._epoch)
+        await give_up(self._store, self._code, self._owner, self.epoch)
 
 
 async def give_up(store: Store, code: str, owner: str, epoch: int) -> None:

@@ -13,6 +13,7 @@ from server.base.logs import about
 from server.base.ports import Clock
 from server.hosting.cluster import Lease
 from server.hosting.delayed_sender import DelayedSender
+from server.hosting.fences import Fences
 from server.hosting.joining import JoinQueue
 from server.hosting.keeper import Keeper
 from server.hosting.phone import FAILED, MOVED, SERVICE_RESTART, STOPS, STORE_AWAY, Phone
@@ -65,12 +66,14 @@ class Mailbox:
         store: Store,
         clock: Clock,
         lease: Lease,
+        fences: Fences,
         closed: Callable[["Mailbox"], None],
     ) -> None:
         self.room = room
         self.code = room.code
         self._log = about(log, room.code)
         self._lease = lease
+        self._fences = fences
         self._clock = clock
         self._closed = closed
         self._loop = asyncio.get_running_loop()
@@ -250,9 +253,7 @@ class Mailbox:
             self._keeping = None
             self._carry_out(effects)
         except Fenced as fenced:
-            # Nothing to look at: somebody was forgotten, or another server has it, whose log or ours says why.
-            self._log.info("no longer this server's: %s", fenced)
-            self.fall_silent()
+            self._end(SERVICE_RESTART, self._fences.explain(self.code, self._keeper.epoch, fenced))
             return
         except Exception:
             self._fail()

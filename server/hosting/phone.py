@@ -9,6 +9,7 @@ SERVICE_RESTART = 1012
 """Come back: the close code for it (IANA's WebSocket Close Code Number Registry)."""
 
 MOVED = "this table has moved: coming back to it"
+LOST = "the score book has lost what it had kept of this table"
 STOPS = "this server stops: coming back to another"
 STORE_AWAY = "the score book does not answer: try again in a moment"
 UNREADABLE = "what was kept of you cannot be read"

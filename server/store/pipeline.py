@@ -87,7 +87,8 @@ class Pipeline:
             answer = await self.ask(lambda pipe: pipe.evalsha(sha, len(keys), *keys, *arguments), keys[0])
             match answer:
                 case [b"FENCED", bytes() as stands]:
-                    raise Fenced(f"{_shown(keys[0])}: the journal stands at {stands.decode()}")
+                    where = stands.decode()
+                    raise Fenced(f"{_shown(keys[0])}: the journal stands at {where}", where)
                 case [b"FOREIGN", bytes() as key, bytes() as wrong]:
                     raise BadRecord(f"{key.decode()}: {wrong.decode()}")
                 case _:

@@ -16,8 +16,20 @@ class StoreDown(Exception):
 class Fenced(Exception):
     """The table is not as its owner left it, because another server has taken it over or the store has lost something.
 
-    Nothing was written, and this owner must fall silent.
+    Nothing was written, and this owner must fall silent. `stands` is where the journal stands, as `<epoch>-<number>`,
+    or `nothing` where there is none; empty where nobody has looked.
     """
+
+    def __init__(self, text: str = "", stands: str = "") -> None:
+        super().__init__(text)
+        self.stands = stands
+
+    def lost(self, epoch: int) -> bool:
+        """Whether the store has lost changes of that epoch, rather than that somebody has opened the table since."""
+        if self.stands == "nothing":
+            return True
+        now, _, _ = self.stands.partition("-")
+        return now.isdigit() and int(now) <= epoch
 
 
 class Elsewhere(Exception):

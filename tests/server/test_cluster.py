@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from server.hosting.awake import SLEEP_AFTER_S, UNVISITED_S, ServerFull
-from server.hosting.cluster import BELIEVED_US, Node
+from server.hosting.cluster import BELIEVED_US, LOOKS, Nameless, Node
 from server.hosting.host import HAND_OVER_S, NEXT_S, NOTICED_S, Host, ServerStops
 from server.hosting.mailbox import FINISH_S, Mailbox
-from server.hosting.phone import SERVICE_RESTART, STOPS
+from server.hosting.phone import LOST, MOVED, SERVICE_RESTART, STOPS
 from server.serve import STOP_TIMEOUT_S
 from server.store.nodes import LEASE_MS
 from server.store.pipeline import ANSWER_TIMEOUT_S
@@ -737,3 +737,82 @@ async def test_a_lease_is_not_taken_from_a_store_that_is_away(world: World) -> N
         await a.node.take()
     assert not a.host.lease.holds(world.clock.now_us())
     await a.node.leave()
+
+
+# --- servers without a name --------------------------------------------------------------------------------------
+
+
+@in_a_world
+async def test_two_servers_without_a_name_are_noticed_and_it_is_said_once(world: World) -> None:
+    store = SharedStore(world)
+    first, second = Nameless(store, world.rng), Nameless(store, world.rng)
+    said = world.said_by("slapjack.cluster")
+    staying = [asyncio.create_task(first.stay())]
+    await later(1)
+    staying.append(asyncio.create_task(second.stay()))
+    await later(30)
+    assert (first.others, second.others) == (False, True)
+    assert [record.getMessage() for record in said] == [
+        "another server uses the same Redis: give each its own name with SLAPJACK_NODE"
+    ]
+    staying[0].cancel()
+    await later(5)
+    assert not second.others
+    staying[1].cancel()
+
+
+@in_a_world
+async def test_a_server_without_a_name_that_is_started_again_is_not_taken_for_another(world: World) -> None:
+    store = SharedStore(world)
+    killed = Nameless(store, world.rng)
+    await killed.look()
+    said = world.said_by("slapjack.cluster")
+    again = asyncio.create_task(Nameless(store, world.rng).stay())
+    await later(30)
+    assert said == []
+    again.cancel()
+
+
+async def fenced_off(world: World, stands: str, *, others: bool = False) -> tuple[list[str], list[str]]:
+    """What people at two tables of a server are told, and what its log says, when both are fenced off."""
+
+    async def keep(code: str, epoch: int, number: int, change: Change) -> None:
+        raise Fenced(f"{code}: the journal stands at {stands}", stands)
+
+    told: list[str] = []
+    said = world.said_by("slapjack.fences")
+    world.host.fences.nameless = nameless = Nameless(SharedStore(world), world.rng)
+    if others:
+        other = Nameless(nameless._leases, world.rng)
+        for _ in range(LOOKS):
+            await other.look()
+            await nameless.look()
+    for name in ("Ann", "Ben"):
+        _, (phone,) = await world.table(name)
+        kept, world.store.keep = world.store.keep, keep  # type: ignore[method-assign]
+        phone.say(Lock(True))
+        await settled()
+        world.store.keep = kept  # type: ignore[method-assign]
+        assert phone.closed == SERVICE_RESTART
+        told.append(phone.reason)
+    return told, [record.getMessage().partition(": ")[2] for record in said if record.levelno >= logging.ERROR]
+
+
+@in_a_world
+async def test_a_store_that_was_emptied_is_said_to_people_and_once_in_the_log(world: World) -> None:
+    for stands in ("nothing", "1-0"):
+        told, said = await fenced_off(world, stands)
+        assert told == [LOST, LOST]
+        assert ["lost what it had acknowledged" in line for line in said] == [True] * (stands == "nothing")
+
+
+@in_a_world
+async def test_a_table_that_another_server_without_a_name_took_says_what_to_do(world: World) -> None:
+    told, said = await fenced_off(world, "2-0", others=True)
+    assert told == [MOVED, MOVED]
+    assert ["SLAPJACK_NODE" in line for line in said] == [True]
+
+
+@in_a_world
+async def test_a_table_from_which_somebody_was_forgotten_is_nothing_to_say(world: World) -> None:
+    assert await fenced_off(world, "2-0") == ([MOVED, MOVED], [])

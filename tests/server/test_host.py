@@ -177,6 +177,7 @@ class FakePhone:
         self.got: list[Message] = []
         self.got_at_us: list[int] = []
         self.closed: int | None = None
+        self.reason = ""
         self.reads = True
 
     def write(self, frame: bytes) -> bool:
@@ -194,7 +195,7 @@ class FakePhone:
     def hang_up(self, code: int, reason: str) -> None:
         assert self.closed is None
         assert reason
-        self.closed = code
+        self.closed, self.reason = code, reason
 
     def say(self, message: ClientMessage) -> None:
         self.mailbox.hear(self.conn, message, self.world.clock.now_us())
@@ -241,6 +242,24 @@ class World:
         phone.say(Join(name, "🦊", key))
         await settled()
         return phone
+
+    def said_by(self, name: str) -> list[logging.LogRecord]:
+        """What that logger says from now on, in this list instead of on the terminal."""
+
+        class Listed(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                said.append(record)
+
+        async def restore() -> None:
+            log.handlers, log.propagate, log.level = before
+
+        said: list[logging.LogRecord] = []
+        log = logging.getLogger(name)
+        before = log.handlers, log.propagate, log.level
+        log.handlers, log.propagate = [Listed()], False
+        log.setLevel(logging.INFO)
+        self.at_its_end.append(restore)
+        return said
 
     async def table(self, *names: str) -> tuple[Mailbox, list[FakePhone]]:
         """A new table with these people."""
@@ -983,23 +1002,10 @@ async def test_a_room_that_another_server_took_over_falls_silent(world: World) -
 # --- in the background -------------------------------------------------------------------------------------------
 
 
-def said_by(name: str) -> list[logging.LogRecord]:
-    """What that logger says from now on, in this list instead of on the terminal."""
-
-    class Listed(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            said.append(record)
-
-    said: list[logging.LogRecord] = []
-    log = logging.getLogger(name)
-    log.handlers, log.propagate = [Listed()], False
-    return said
-
-
 @in_a_world
 async def test_what_fails_in_the_background_is_said_and_started_again(world: World) -> None:
     background, runs = world.host.background, 0
-    said = said_by("slapjack.background")
+    said = world.said_by("slapjack.background")
 
     async def stumble() -> None:
         nonlocal runs

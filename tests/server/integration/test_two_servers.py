@@ -5,14 +5,18 @@ import json
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 import websockets
+from redis.asyncio import Redis
 
 from clients.sdk import Removed, connect, create_table
+from server.hosting.phone import LOST, SERVICE_RESTART
 from tests.support import serving
-from tests.support.serving import TIMEOUT_S, Served, served
-from wire.messages import CloseCode
+from tests.support.company import raw
+from tests.support.serving import TIMEOUT_S, Served, served, wait_for
+from wire.messages import CloseCode, Lock
 
 KEY = "k" * 32
 
@@ -65,3 +69,20 @@ async def test_whoever_asks_one_server_to_be_forgotten_leaves_tables_of_the_othe
             with pytest.raises(Removed):
                 await ann.until(lambda p: False)
             await ben.until(lambda p: p.online and [seat.name for seat in p.table.seats] == ["Ben"])
+
+
+async def test_two_without_a_name_say_so_and_so_does_one_whose_store_was_emptied(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        url = stack.enter_context(serving.redis(tmp_path))
+        places = [tmp_path / name for name in ("first", "second")]
+        for place in places:
+            place.mkdir()
+        first, second = (stack.enter_context(served(place, url, module="server")) for place in places)
+        wait_for(lambda: "another server uses the same Redis" in second.said(), "the second to notice the first")
+        assert "SLAPJACK_NODE" not in first.said()
+        code = await create_table(first.url)
+        async with raw(first.url, code, join="Ann") as ann, Redis.from_url(url) as redis:
+            await redis.flushall()
+            await ann.say(Lock(True))
+            assert await ann.hear_out() == (SERVICE_RESTART, LOST)
+        assert "the store has lost what it had acknowledged" in first.said()

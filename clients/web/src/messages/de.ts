@@ -432,6 +432,8 @@ export default {
     watch: "Lieber zuschauen",
     takeBack: "Hier weiterspielen",
     reload: "Seite neu laden",
+    lost: "Dieser Tisch ist verloren",
+    lostText: "Der Server hat verloren, was er gespeichert hatte, und damit diesen Tisch. Mach einen neuen auf.",
     noTable: "Diesen Tisch gibt es nicht",
     noTableText:
       "Es gibt keinen Tisch {code}. In Codes kommen 0, 1, I, L und O nicht vor: sieh nach oder frag noch einmal.",

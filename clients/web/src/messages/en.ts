@@ -435,6 +435,8 @@ export const trouble = {
   watch: "Watch instead",
   takeBack: "Play here instead",
   reload: "Load the page again",
+  lost: "This table is lost",
+  lostText: "The server has lost what it had saved, and this table with it. Open a new table.",
   noTable: "No such table",
   noTableText: fill("There is no table {code}. Codes have no 0, 1, I, L or O: check it, or ask for it again."),
   takenOver: "Your seat is open elsewhere",

@@ -433,6 +433,8 @@ export default {
     watch: "Mejor mirar",
     takeBack: "Jugar aquí",
     reload: "Recargar la página",
+    lost: "Esta mesa se ha perdido",
+    lostText: "El servidor ha perdido lo que tenía guardado, y con ello esta mesa. Abre una mesa nueva.",
     noTable: "No existe esa mesa",
     noTableText: "No hay ninguna mesa {code}. Los códigos no llevan 0, 1, I, L ni O: revísalo o pídelo otra vez.",
     takenOver: "Tu sitio está abierto en otra parte",

@@ -433,6 +433,8 @@ export default {
     watch: "Regarder plutôt",
     takeBack: "Jouer ici",
     reload: "Recharger la page",
+    lost: "Cette table est perdue",
+    lostText: "Le serveur a perdu ce qu’il avait enregistré, et cette table avec. Ouvre une nouvelle table.",
     noTable: "Cette table n’existe pas",
     noTableText: "Il n’y a pas de table {code}. Les codes n’ont ni 0, ni 1, ni I, L ou O : vérifie, ou redemande-le.",
     takenOver: "Ta place est ouverte ailleurs",
