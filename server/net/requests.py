@@ -23,6 +23,10 @@ TOO_MUCH = (
 ) % (len(_SAID), _SAID)
 
 
+class TooManyAtOnce(Exception):
+    """Requests came faster than they are answered, on one connection."""
+
+
 class RequestProtocol(HttpToolsProtocol):
     """uvicorn's protocol, on a socket that somebody else owns."""
 
@@ -53,7 +57,7 @@ class RequestProtocol(HttpToolsProtocol):
         elif self._bytes == 0 and not self._is_let():
             return
         self._bytes += len(data)
-        if self._bytes > MOST_REQUEST_BYTES or len(self.pipeline) > MOST_PIPELINED:
+        if self._bytes > MOST_REQUEST_BYTES:
             self.transport.abort()
             return
         super().data_received(data)
@@ -72,7 +76,9 @@ class RequestProtocol(HttpToolsProtocol):
         self.owner.expect_request()
 
     def on_message_begin(self) -> None:
-        """A request begins, perhaps right behind another."""
+        """A request begins, perhaps right behind another; `TooManyAtOnce` ends it with a 400."""
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise TooManyAtOnce
         super().on_message_begin()
         if self._between:
             self._begin()

@@ -21,7 +21,7 @@ from tests.support.serving import Served, served
 from wire.messages import Join, SetRules, Stage, Update, Welcome
 
 TABLES = 4
-VERDICT_MS, JOIN_MS = 150.0, 250.0
+VERDICT_MS, JOIN_MS = 200.0, 250.0
 """What nobody takes for a pause."""
 BACK_S = 10.0
 MORE_MIB, MORE_THREADS = 40.0, 2
@@ -148,6 +148,7 @@ async def besieged(server: Served, stages: list[str], seconds: float, lenient: f
                     while not attacker.done():
                         most = max(most, Look(server.pid).files - before.files)
                         await asyncio.sleep(0.05)
+                    await attacker
                     joining.cancel()
                     joined = await joining
                     verdicts += beside.verdicts_ms

@@ -114,7 +114,9 @@ def units(stage: str) -> dict[str, bytes]:
 
 
 def kinds(stage: str) -> list[str]:
-    """All that is tried at that stage."""
+    """All that is tried at that stage; whoever has closed their half can say nothing."""
+    if stage == "half closed":
+        return ["nothing"]
     return ["nothing", "drip", "many", *(f"flood of {unit}" for unit in units(stage))]
 
 
