@@ -10,6 +10,7 @@ import msgspec
 
 from engine.game import Seat
 from engine.value import Value
+from server.judge.path import PONG_LAG_US
 from wire.messages import RankedSlap, Verdict
 
 TIE_BAND_US = 8_000
@@ -36,25 +37,23 @@ UNSEEN_US = 250_000
 SLACK_US = 8_000
 """What input dispatch and the hop from the page to the network may take."""
 
-BUSY_US = 80_000
+BUSY_US = 150_000
 """For so long a page may be at something else and hold a hand, while the network process answers pings."""
 
-PATIENCE_US = 20_000
-"""A page's word that it holds no hand is waited for when pongs alone would have been enough so little before it."""
+PAGE_US = 20_000
+"""So long a page that is at nothing else takes to say that it holds no hand, or hardly longer."""
+
+ASK_US = 40_000
+"""How often pages are asked that, while hands are likely."""
 
 PING_US = 10_000
 """How often phones are asked while hands are likely."""
 
-PONG_LAG_US = 30_000
-"""No honest phone's pongs are so much slower than its kernel; more than that of jitter is not made up for then."""
-
 HOP_US = 1_500
 """What dispatch and hop usually take."""
 
-CREDIT_CAP_US = 200_000
-CREDIT_START_US = 50_000
-CREDIT_REFILL_US = 2_500
-"""The lag credit: by how much claims may be quicker than expected. It refills with each slap card shown."""
+UNCLAIMED_US = 30_000
+"""Of the way up, so much is made up for where the phone claims nothing: it has only to hold its pongs back."""
 
 CALL_BEFORE_US = 500_000
 CALL_AFTER_US = 1_500_000
@@ -67,8 +66,9 @@ class Evidence(Value):
     `claimed_us` is the reaction on the phone's own clock, its word alone; None where it has no usable stamps. The rest
     is the server's: when the card was to be shown, or could be where the server itself had sent it late, when the hand
     arrived, the lowest round trip and the sending of the last ping whose pong had come (None: no ping came back), the
-    lowest round trip that the kernel saw where its peer is the phone itself, and what was left of the lag credit.
-    `late_us` is how late the phone said it painted the card; no verdict rests on it.
+    lowest round trip that the kernel saw where its peer is the phone itself, by how much its way up is usually slower
+    than at its best, the lag that its phone always has, and what was left of the lag credit. `late_us` is how late the
+    phone said it painted the card; no verdict rests on it.
     """
 
     seat: Seat
@@ -79,6 +79,8 @@ class Evidence(Value):
     answered_us: int | None
     kernel_rtt_us: int | None = None
     credit_us: int = 0
+    jitter_us: int = 0
+    lag_us: int = 0
     handicap_us: int = 0
     late_us: int | None = None
     cover: bool = False
@@ -108,10 +110,13 @@ def watermark_us(shown_us: int, late_us: int | None, rtt_us: int, answered_us: i
 def weigh(evidence: Evidence) -> RankedSlap:
     """The hand that the evidence makes.
 
-    What an honest claim would be is known to a few milliseconds: the hand came half a ping after the last one that
-    was answered before it, on a card painted half a frame late. Being quicker than that costs lag credit, as it does
-    an honest phone now and then that janked or got its card late; what the credit does not cover is added back. So
-    no lie gains more than the credit refills. Without a usable claim the link alone decides.
+    What an honest claim would be is known to a few milliseconds, in two ways. By the pings: the hand came half a ping
+    after the last one that was answered before it, on a card painted half a frame late. By the way: it came as long
+    before its arrival as the way up usually takes. A line that stalls makes the first one earlier than the second; so
+    does a phone that keeps silent, which nobody can tell from it. So the later of the two is expected, less the lag
+    that this phone always has, and being quicker than that costs lag credit, as it does an honest phone now and then
+    that janked, stalled or got its card late; what the credit does not cover is added back. So no lie gains more than
+    the credit refills and that lag. Without a usable claim the link alone decides.
     """
     e = evidence
     elapsed_us = max(0, e.arrived_us - e.shown_us)
@@ -119,17 +124,12 @@ def weigh(evidence: Evidence) -> RankedSlap:
         return RankedSlap(e.seat, elapsed_us, elapsed_us + e.handicap_us, handicap_us=e.handicap_us, cover=e.cover)
     # A hand from the future: that clock has jumped, and its word is worth nothing.
     claimed_us = None if e.claimed_us is None or e.claimed_us > elapsed_us + FRAME_US else max(0, e.claimed_us)
-    expected_us = elapsed_us
-    if e.rtt_us is not None and e.answered_us is not None:
-        expected_us = proved_us(e.shown_us, e.rtt_us, e.answered_us) + PING_US // 2 - HOP_US - FRAME_US // 2
-        if e.kernel_rtt_us is not None and e.rtt_us > e.kernel_rtt_us + PONG_LAG_US:
-            # The phone answers late what its kernel has acknowledged at once, so its pongs prove nothing.
-            expected_us = elapsed_us - e.kernel_rtt_us // 2 - PONG_LAG_US
-        expected_us = min(expected_us, elapsed_us)
+    expected_us = _expected_us(e, elapsed_us)
     if claimed_us is None:
-        reaction_us = max(expected_us, elapsed_us - (e.rtt_us or 0) // 2 - FRAME_US // 2)
+        reaction_us = max(expected_us, elapsed_us - min((e.rtt_us or 0) // 2, UNCLAIMED_US) - FRAME_US // 2)
     else:
         reaction_us = claimed_us
+        expected_us -= e.lag_us
     least_us = elapsed_us - PATH_CAP_US
     short_us = max(0, expected_us - reaction_us)
     credit_us = min(short_us, e.credit_us, max(0, expected_us - least_us))
@@ -148,6 +148,29 @@ def weigh(evidence: Evidence) -> RankedSlap:
     )
 
 
+def lag_us(evidence: Evidence) -> int | None:
+    """What a claim leaves beyond the usual way up and half a frame: the phone's own lag, give or take a little.
+
+    None where it makes no claim, or the way is not known.
+    """
+    e = evidence
+    if e.computer or e.claimed_us is None or e.rtt_us is None:
+        return None
+    return e.arrived_us - e.shown_us - e.claimed_us - e.rtt_us // 2 - e.jitter_us - HOP_US - FRAME_US // 2
+
+
+def _expected_us(e: Evidence, elapsed_us: int) -> int:
+    """What an honest claim would be, but for the phone's own lag."""
+    if e.rtt_us is None or e.answered_us is None:
+        return elapsed_us
+    by_way_us = elapsed_us - e.rtt_us // 2 - e.jitter_us - HOP_US - FRAME_US // 2
+    if e.kernel_rtt_us is not None and e.rtt_us > e.kernel_rtt_us + PONG_LAG_US:
+        # The phone answers late what its kernel has acknowledged at once, so its pongs prove nothing.
+        return elapsed_us - e.kernel_rtt_us // 2 - PONG_LAG_US
+    by_pings_us = proved_us(e.shown_us, e.rtt_us, e.answered_us) + PING_US // 2 - HOP_US - FRAME_US // 2
+    return min(max(by_pings_us, by_way_us), elapsed_us)
+
+
 class Heard(Value):
     """A hand and when it arrived, on the room's clock."""
 
@@ -160,7 +183,8 @@ class Contest(Value):
 
     Those of them that are `local` are computer players: their hands come down here, at their very moment. `marks` says
     for each rival below which reaction nothing can come from there any more (its watermark), `asked` by when a page
-    that was asked should have said that it holds no hand, None where it has. Where `call` is set a hand counts only
+    should have said that it holds no hand, for each time it was asked and has not yet, and `said` has those who have
+    said so on this card at all. Where `call` is set a hand counts only
     once its call is heard (R13).
     """
 
@@ -171,7 +195,8 @@ class Contest(Value):
     call: bool = False
     heard: tuple[Heard, ...] = ()
     watermarks: dict[Seat, int] = msgspec.field(default_factory=dict)
-    asked: dict[Seat, int | None] = msgspec.field(default_factory=dict)
+    asked: dict[Seat, tuple[int, ...]] = msgspec.field(default_factory=dict)
+    said: frozenset[Seat] = frozenset()
 
     def hear(self, hand: RankedSlap, arrived_us: int) -> "Contest":
         """The contest with one more hand, or turn that would cover the card; a seat's first one stands."""
@@ -190,13 +215,15 @@ class Contest(Value):
             return self
         return msgspec.structs.replace(self, watermarks={**self.watermarks, seat: reaction_us})
 
-    def ask(self, seat: Seat, due_us: int) -> "Contest":
-        """The contest after that page was asked, whose answer should be here at `due_us`."""
-        return msgspec.structs.replace(self, asked={**self.asked, seat: due_us})
+    def ask(self, dues_us: dict[Seat, int]) -> "Contest":
+        """The contest after those pages were asked, whose answers should be here by then."""
+        asked = self.asked | {seat: (*self.asked.get(seat, ()), due_us) for seat, due_us in dues_us.items()}
+        return msgspec.structs.replace(self, asked=asked)
 
     def answered(self, seat: Seat) -> "Contest":
-        """The contest after that page has said that it holds no hand."""
-        return msgspec.structs.replace(self, asked={**self.asked, seat: None})
+        """The contest after that page has said, to the first question it had not answered, that it holds no hand."""
+        asked = {**self.asked, seat: self.asked.get(seat, ())[1:]}
+        return msgspec.structs.replace(self, asked=asked, said=self.said | {seat})
 
     def forget(self, seat: Seat) -> "Contest":
         """The contest without a seat that has left (R25)."""
@@ -224,8 +251,8 @@ class Contest(Value):
         """When the verdict can be given as things stand at `at_us`, None while nobody has moved.
 
         At once when nobody can still be earlier, at the latest when the window has run into its cap; and not before an
-        earlier hand's call is heard or comes too late (R13). It may lie in the past. A page that ought to have answered
-        by then, or is about to, may hold a hand that its pongs have overtaken; so its word is waited for.
+        earlier hand's call is heard or comes too late (R13). It may lie in the past. A page that has answered before
+        and owes an answer may be busy, and hold a hand that its pongs have overtaken; so its word is waited for.
         """
         if not self.heard:
             return None
@@ -240,9 +267,9 @@ class Contest(Value):
                 break
             closes_us = max(closes_us, h.arrived_us + CALL_AFTER_US)
         if closes_us <= at_us:
-            silent = self.silent()
-            dues = [due_us for seat, due_us in self.asked.items() if due_us is not None and seat in silent]
-            busy_us = max((due_us + BUSY_US for due_us in dues if due_us <= at_us + PATIENCE_US), default=closes_us)
+            silent = self.silent() & self.said
+            owed = [dues_us[0] for seat, dues_us in self.asked.items() if dues_us and seat in silent]
+            busy_us = max((due_us + BUSY_US for due_us in owed if due_us <= at_us), default=closes_us)
             closes_us = max(closes_us, min(busy_us, first.arrived_us + WINDOW_CAP_US))
         return closes_us
 
@@ -275,11 +302,6 @@ def too_close(verdict: Verdict) -> bool:
         and verdict.margin_us < TIE_BAND_US
         and not any(hand.cover for hand in verdict.hands[:2])
     )
-
-
-def refilled(credit_us: int) -> int:
-    """The lag credit after one more slap card was shown."""
-    return min(CREDIT_CAP_US, credit_us + CREDIT_REFILL_US)
 
 
 def _is_of(heard: Heard, seat: Seat) -> bool:

@@ -1,7 +1,8 @@
 """Who is told what: the table as everybody sees it, updates in order, refusals, and what the host alone learns."""
 
 from engine.game import Refusal
-from server.table.chair import Chair
+from server.judge.path import SEND_MARGIN_US
+from server.table.chair import Chair, Guest
 from server.table.mail import ConnId, HangUp, Tell
 from server.table.outbox import Outbox
 from server.table.outcome import GameUpdate
@@ -16,9 +17,6 @@ from wire.messages import (
     TableView,
     Update,
 )
-
-SEND_MARGIN_US = 5_000
-"""A card is sent so long before it must be there, beyond what the way usually takes."""
 
 Rejection = Refusal | RejectReason | tuple[RejectReason, str]
 """Why something was not done: by the game, by the table, or by the table with more to say about it."""
@@ -60,9 +58,14 @@ class Announcer:
             return
         send_at_us: tuple[int, ...] = ()
         if isinstance(message, Update) and message.show_at_us > state.now_us:
-            latest_us = message.show_at_us - SEND_MARGIN_US
-            send_at_us = tuple([max(state.now_us, latest_us - state.guests[conn].path.usual_us) for conn in conns])
+            send_at_us = tuple([self._send_us(state.guests[conn], message.show_at_us) for conn in conns])
         self._outbox.effects.append(Tell(conns, message, send_at_us))
+
+    def _send_us(self, guest: Guest, show_at_us: int) -> int:
+        """When to send a card that is to be shown then: not before, to whoever only watches."""
+        if guest.chair is None or guest.chair.place is None:
+            return show_at_us
+        return max(self._state.now_us, show_at_us - SEND_MARGIN_US - guest.path.ahead_us)
 
     def game_update(self, update: GameUpdate) -> None:
         """Tells everybody what has happened in the game."""
@@ -87,7 +90,7 @@ class Announcer:
         show_at_us = play.witness.shown_us if play is not None and view is not None and view.turned else 0
         show_at_us = show_at_us if show_at_us > state.now_us else 0
         # Whoever comes between a card's turning and its moment gets it no sooner than the others (R3).
-        send_at_us = (show_at_us - SEND_MARGIN_US,) if show_at_us else ()
+        send_at_us = (show_at_us,) if show_at_us else ()
         whole = Update(self._n, show_at_us, view=view, question=question, table=table_view(state))
         self._outbox.effects.append(Tell((conn,), whole, send_at_us))
         guest = state.guests[conn]

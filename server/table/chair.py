@@ -5,8 +5,8 @@ from statistics import fmean
 
 from engine.game import Seat
 from server.judge.cheat_detector import CheatDetector
-from server.judge.judge import CREDIT_START_US
 from server.judge.path import Path
+from server.judge.standing import Standing
 from server.table.mail import ConnId
 from server.table.records import Computer, SeatRecord
 from wire.messages import SeatId, Tally
@@ -32,7 +32,7 @@ class Chair:
     gone: bool = False
     silent_turns: int = 0
     path: Path = Path()
-    credit_us: int = CREDIT_START_US
+    standing: Standing = Standing()
     reactions_us: list[int] = field(default_factory=list)
     wrong: int = 0
     moves: int = 0
@@ -95,13 +95,13 @@ class Guest:
     unanswered: int = 0
     reacted_us: int = -REACT_EVERY_US
 
-    def ponged(self, sent_us: int, at_us: int, kernel_rtt_us: int | None) -> bool:
+    def ponged(self, sent_us: int, at_us: int, kernel_rtt_us: int | None, *, plain: bool = True) -> bool:
         """Takes what a ping has proved of the path.
 
         True where the round trip is so clearly another than the table knows that it is to see it.
         """
         self.heard_us, self.unanswered = at_us, 0
-        self.path = self.path.ponged(sent_us, at_us, kernel_rtt_us)
+        self.path = self.path.ponged(sent_us, at_us, kernel_rtt_us, plain=plain)
         chair = self.chair
         if chair is None:
             return False

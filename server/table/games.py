@@ -116,7 +116,7 @@ class Games:
         self._late_winners += play.referee.late_winners
         for chair in seats.chairs:
             if chair.place is not None:
-                chair.credit_us = play.witness.credits_us[chair.place]
+                chair.standing = play.witness.standings[chair.place]
         state.play = None
         state.paused = False
         state.frozen_since_us = None

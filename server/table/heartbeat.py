@@ -5,7 +5,7 @@ from server.table.outbox import Outbox
 from server.table.state import TableState
 from server.table.strain import Strain
 
-PLAYING_US = 1_000_000
+PLAYING_US = 400_000
 IDLE_US = 3_000_000
 NEWCOMER_US = 200_000
 NEWCOMER_PINGS = 5

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from server.judge.path import Path
+from server.judge.standing import Standing
 from server.table.records import Computer
 
 
@@ -30,5 +31,5 @@ class Player(Protocol):
         """What is proved of the way to and from its phone."""
 
     @property
-    def credit_us(self) -> int:
-        """The lag credit with which it comes into the game."""
+    def standing(self) -> Standing:
+        """What its hands in earlier games leave for its next one."""

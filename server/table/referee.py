@@ -22,7 +22,13 @@ from wire.messages import Question, RankedSlap, RejectReason, Verdict
 QUESTION_US = 10_000_000
 PING_SELDOM_US = 50_000
 LIKELY_US = 2_000_000
-"""For how long hands are likely on a slap card, and how often phones are asked after that."""
+"""For how long hands are likely on a slap card, and how often phones are pinged after that."""
+
+FIRST_ASK_US = 150_000
+OFTEN_US = 1_000_000
+ASK_SELDOM_US = 100_000
+"""When pages are first asked about a card, for how long often, and how often after that: a phone may say some thirty
+messages a second."""
 
 
 class Ruling(Value):
@@ -65,6 +71,7 @@ class Referee:
         self._random_source = random_source
         self._strain = strain
         self._may_judge = may_judge
+        self._asked_us = self._spoke_us = 0
         self._in_question: Verdict | None = None
         self._spoken: tuple[Verdict | None, int] = (None, 0)
 
@@ -87,6 +94,10 @@ class Referee:
         self.contest = msgspec.structs.replace(self.contest.among(slappers), heard=heard)
         self._plan(at_us)
 
+    def is_plain(self, sent_us: int) -> bool:
+        """Whether no slap card lay when a ping was sent at `sent_us`, nor lies now."""
+        return self.contest is None and sent_us >= self._spoke_us
+
     def close(self) -> None:
         """Hands on the card on top are no contest any more."""
         self.contest = None
@@ -102,7 +113,7 @@ class Referee:
         """The table has stood still for so long (R24)."""
         if self.contest is not None:
             heard = tuple(judge.Heard(h.hand, h.arrived_us + by_us) for h in self.contest.heard)
-            asked = {seat: due_us and due_us + by_us for seat, due_us in self.contest.asked.items()}
+            asked = {seat: tuple(due_us + by_us for due_us in dues_us) for seat, dues_us in self.contest.asked.items()}
             shown_us = self.contest.shown_us + by_us
             self.contest = msgspec.structs.replace(self.contest, shown_us=shown_us, heard=heard, asked=asked)
 
@@ -121,11 +132,7 @@ class Referee:
         self.contest = self._with_watermarks(self.contest).hear(self._take_hand(seat, reaction_us, at_us), at_us)
         if called or not self._rules.call:
             self.contest = self.contest.hear_call(seat)
-        ruling = self.close_if_due(at_us)
-        if ruling.verdict is not None or ruling.question:
-            return ruling
-        asked = self.ping(at_us)
-        return Ruling(asked.pings, ruling.asks + asked.asks)
+        return self.close_if_due(at_us)
 
     def cover(self, seat: Seat, reaction_us: int | None, at_us: int) -> Ruling:
         """A turn that would cover the card on top: it takes effect once no hand can have come before it (R6)."""
@@ -174,7 +181,8 @@ class Referee:
         evidence = self._witness.evidence(seat, reaction_us, self._witness.shown_us, at_us, cover=cover)
         self.evidence.append(evidence)
         hand = judge.weigh(evidence)
-        self._witness.credits_us[seat] -= hand.credit_us
+        self._witness.charge(seat, hand.credit_us)
+        self._witness.learn(evidence)
         return hand
 
     # --- the wait ------------------------------------------------------------------------------------------------
@@ -191,45 +199,32 @@ class Referee:
         if self.contest is None or self.contest.nth != nth or seat not in self.contest.asked:
             return Ruling()
         self.contest = self.contest.answered(seat)
-        return self.close_if_due(at_us)
+        return self.close_if_due(at_us) if self.contest.heard else Ruling()
 
     def ping(self, at_us: int) -> Ruling:
-        """Asks every phone that may still be earlier, often while hands are likely, seldom when the table sleeps.
+        """Pings every phone that may still be earlier, and now and then asks its page whether it holds a hand.
 
-        Once there is a hand, it asks again at the moment from which an answer is the last that the dealer needs; and
-        under strain not before.
+        Often while hands are likely, seldom when the table sleeps; and at moments that no hand has changed, for whoever
+        saw that one has come down could be quick to say that its own was before.
         """
         contest = self.contest
         if contest is None or self._in_question is not None:
             return Ruling()
-        likely = contest.heard or at_us - self._witness.shown_us < LIKELY_US
-        next_us = at_us + (round(judge.PING_US * self._strain.ping_backoff) if likely else PING_SELDOM_US)
-        pings: list[Seat] = []
-        for seat in sorted(contest.open_to() - contest.local):
-            short_us = self._short_us(seat, contest, at_us) if contest.heard else 0
-            if short_us <= 0 or self._strain.ping_backoff == 1:
-                pings.append(seat)
-            if short_us > 0:
-                next_us = min(next_us, at_us + short_us)
-        self._timers.set(PINGING, next_us)
-        return Ruling(tuple(pings), self._ask(contest, at_us))
-
-    def _ask(self, contest: judge.Contest, at_us: int) -> tuple[Seat, ...]:
-        """Each page is asked once whether it holds a hand, as soon as its answer is the last that the dealer needs."""
-        if not contest.heard:
-            return ()
-        asks: list[Seat] = []
-        for seat in sorted(contest.silent() - contest.local - contest.asked.keys()):
-            rtt_us = self._witness.rtt_us(seat)
-            if rtt_us is not None and self._short_us(seat, contest, at_us) <= 0:
-                self.contest = contest = contest.ask(seat, at_us + rtt_us)
-                asks.append(seat)
-        return tuple(asks)
-
-    def _short_us(self, seat: Seat, contest: judge.Contest, at_us: int) -> int:
-        """How long after `at_us` a ping must leave for its pong to say that nothing earlier can come from there."""
-        watermark_us = self._witness.watermark_of_ping_us(seat, at_us)
-        return 0 if watermark_us is None else contest.heard[0].hand.accepted_us - watermark_us
+        since_us = at_us - self._witness.shown_us
+        pace_us = judge.PING_US if since_us < LIKELY_US else PING_SELDOM_US
+        self._timers.set(PINGING, at_us + round(pace_us * self._strain.ping_backoff))
+        ask_us = judge.ASK_US if since_us < OFTEN_US else ASK_SELDOM_US
+        asks: tuple[Seat, ...] = ()
+        if since_us >= FIRST_ASK_US and at_us >= self._asked_us + ask_us:
+            self._asked_us = at_us
+            dues_us = {
+                seat: at_us + rtt_us + judge.PAGE_US
+                for seat in sorted(contest.silent() - contest.local)
+                if (rtt_us := self._witness.rtt_us(seat)) is not None
+            }
+            self.contest = contest.ask(dues_us)
+            asks = tuple(dues_us)
+        return Ruling(tuple(sorted(contest.open_to() - contest.local)), asks)
 
     def _with_watermarks(self, contest: judge.Contest) -> judge.Contest:
         """The contest with the watermarks of its rivals as they stand, which it needs from its first hand on."""
@@ -251,29 +246,27 @@ class Referee:
 
     def close_if_due(self, at_us: int) -> Ruling:
         """The verdict, if it can be given by now."""
-        asks: tuple[Seat, ...] = ()
-        if self.contest is not None and self._in_question is None:
-            asks = self._ask(self.contest, at_us)
         closes_us = self._plan(at_us)
         if closes_us is None or closes_us > at_us or self.contest is None:
-            return Ruling(asks=asks)
-        return self._speak(self.contest, asks, at_us)
+            return Ruling()
+        return self._speak(self.contest, at_us)
 
     def settle(self, at_us: int) -> Ruling:
         """Decides at once what hands have come down, before the table stands still or the game ends."""
         if self.question is not None:
             return self.answer(self.question.seats[0])
         if self.contest is not None and any(not h.hand.cover for h in self.contest.heard):
-            return self._speak(self.contest, (), at_us, ask=False)
+            return self._speak(self.contest, at_us, ask=False)
         return Ruling()
 
-    def _speak(self, contest: judge.Contest, asks: tuple[Seat, ...], at_us: int, *, ask: bool = True) -> Ruling:
+    def _speak(self, contest: judge.Contest, at_us: int, *, ask: bool = True) -> Ruling:
         self._timers.drop(CLOSING)
+        self._spoke_us = at_us
         verdict = contest.verdict(self._number, at_us, lambda n: int(fraction(self._random_source) * n))
         if verdict is None:  # nobody called in time: the hands cost nothing and the card is still there (R13)
             self.contest = contest.afresh()
             self.evidence.clear()
-            return Ruling(asks=asks)
+            return Ruling()
         if ask and self._rules.judge is JudgeOf.TABLE and judge.too_close(verdict) and self._may_judge():
             first, second = (hand.seat for hand in verdict.hands[:2])
             self._in_question = verdict
@@ -281,8 +274,8 @@ class Referee:
                 verdict.nth, self._number, verdict.nth, (first, second), verdict.hands, at_us + QUESTION_US
             )
             self._timers.set((TimerKind.QUESTION, Seat(0), verdict.nth), self.question.until_us)
-            return Ruling(asks=asks, question=True)
-        return Ruling(asks=asks, verdict=self._said(verdict))
+            return Ruling(question=True)
+        return Ruling(verdict=self._said(verdict))
 
     def answer(self, winner: Seat) -> Ruling:
         """The verdict in question goes to that seat."""

@@ -10,8 +10,9 @@ from typing import assert_never
 
 from engine.game import Seat, Status
 from server.base.ports import RandomSource
+from server.judge.path import SEND_MARGIN_US
 from server.table.admission import Admission
-from server.table.announcer import SEND_MARGIN_US, Announcer, Rejection
+from server.table.announcer import Announcer, Rejection
 from server.table.chair import REACT_EVERY_US, Guest
 from server.table.commands import Commands
 from server.table.games import Games
@@ -208,7 +209,8 @@ class Room:
         guest = state.guests.get(pong.conn)
         if guest is None:
             return False
-        seen = guest.ponged(pong.sent_us, state.now_us, pong.kernel_rtt_us)
+        plain = state.play is None or state.play.referee.is_plain(pong.sent_us)
+        seen = guest.ponged(pong.sent_us, state.now_us, pong.kernel_rtt_us, plain=plain)
         if guest.chair is None or guest.chair.place is None or state.play is None or state.frozen_since_us is not None:
             return seen
         outcome = state.play.ponged(guest.chair.place, state.now_us)

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.bench.sockets import Agenda, Table
 from tests.simulation import report
 from tests.simulation.links import Network
-from tests.simulation.phones import HONEST, Human, Liar
+from tests.simulation.phones import HONEST, Device, Human, Liar
 from tests.simulation.world import Judged, Player, World
 from tests.support.serving import served
 
@@ -64,7 +64,7 @@ def table(
             Network(rtt_ms, jitter_ms, down_shares[number % len(down_shares)], stalled),
             human,
             liar if number == liar_at else HONEST,
-            jank,
+            Device(busy=jank),
         )
         for number, (rtt_ms, jitter_ms) in enumerate(links)
     ]

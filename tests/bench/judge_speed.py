@@ -14,6 +14,7 @@ from statistics import median
 
 from engine.game import Seat
 from server.judge import judge
+from server.judge.standing import CREDIT_START_US
 
 SEATS = 4
 PONGS = 3
@@ -36,7 +37,7 @@ def drawn(rng: random.Random) -> Case:
             arrived_us=SHOWN_US + reaction_us + rtt_us // 2,
             rtt_us=rtt_us,
             answered_us=SHOWN_US + reaction_us - rtt_us // 2 - rng.randrange(judge.PING_US),
-            credit_us=judge.CREDIT_START_US,
+            credit_us=CREDIT_START_US,
             late_us=rng.randrange(judge.FRAME_US),
         )
         case.append((evidence, sorted(rng.randrange(200_000, 900_000) for _ in range(PONGS))))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from server.judge import judge
 from server.judge.judge import FRAME_US, SLACK_US, Evidence, proved_us
 from server.judge.path import Path
+from server.judge.standing import CREDIT_CAP_US, CREDIT_REFILL_US
 from tests.bench.fairness import LIARS, LIARS_TABLE, MIX, table
 from tests.simulation import report
 from tests.simulation.phones import HONEST, Human, Liar
@@ -89,7 +90,7 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
     "link alone": (link_alone, 0, 0),
     "quantile baseline + credit 400/10": (quantile_baseline, 400_000, 10_000),
     "ping bracket + slack + credit 100/2.5": (ping_bracket, 100_000, 2_500),
-    "expected bracket + credit 200/2.5": (expected_bracket, judge.CREDIT_CAP_US, judge.CREDIT_REFILL_US),
+    "expected, by pings and by the way + credit 300/6": (expected_bracket, CREDIT_CAP_US, CREDIT_REFILL_US),
 }
 
 

@@ -117,7 +117,7 @@ class Table:
                 lambda phone, payload: sockets[self.phones.index(phone)].write(Opcode.PONG, payload),  # type: ignore[arg-type]
                 player.human,
                 player.liar,
-                player.jank,
+                player.device,
             )
             for number, player in enumerate(self.players)
         ]

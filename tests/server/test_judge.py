@@ -12,26 +12,25 @@ from server.judge.cheat_detector import CheatDetector
 from server.judge.judge import (
     BUSY_US,
     CALL_AFTER_US,
-    CREDIT_CAP_US,
     FLOORED_US,
     FRAME_US,
     HOP_US,
     PATH_CAP_US,
-    PATIENCE_US,
     PING_US,
-    PONG_LAG_US,
     SLACK_US,
     TIE_BAND_US,
+    UNCLAIMED_US,
     UNSEEN_US,
     WINDOW_CAP_US,
     Contest,
     Evidence,
-    refilled,
+    lag_us,
     too_close,
     watermark_us,
     weigh,
 )
-from server.judge.path import LOWEST_OF_US, Path
+from server.judge.path import AHEAD_US, JITTER_CAP_US, LOWEST_OF_US, PONG_LAG_US, Path
+from server.judge.standing import CREDIT_CAP_US, CREDIT_START_US, LAG_CAP_US, Standing
 from wire.messages import RankedSlap
 
 MS = 1_000
@@ -101,9 +100,40 @@ def test_a_spike_of_lag_is_made_up_for_by_credit() -> None:
 
 
 def test_without_usable_stamps_the_link_alone_decides() -> None:
-    judged = weigh(honest(412, claimed_us=None))
+    """And it makes up for a short way only: whoever claims nothing has only to hold the pongs back."""
+    judged = weigh(honest(412, rtt_ms=40, claimed_us=None))
     assert judged.reaction_us is None
     assert judged.accepted_us == pytest.approx(412 * MS, abs=6 * MS)
+    far = honest(412, rtt_ms=200, claimed_us=None, answered_us=SHOWN_US)
+    assert weigh(far).accepted_us == far.arrived_us - SHOWN_US - UNCLAIMED_US - FRAME_US // 2
+
+
+@pytest.mark.parametrize("silent_ms", [20, 100, 400])
+def test_silence_before_a_hand_costs_what_lateness_does(silent_ms: int) -> None:
+    """Pongs that are missing prove nothing, and so they excuse nothing: the hand came as the way up lets expect."""
+    spoke = honest(500, claimed_us=400 * MS)
+    assert spoke.answered_us is not None
+    silent = replace(spoke, answered_us=spoke.answered_us - silent_ms * MS)
+    for credit_ms in (0, 60, 100):
+        for evidence in (spoke, silent):
+            judged = weigh(replace(evidence, credit_us=credit_ms * MS))
+            assert judged.accepted_us == pytest.approx((500 - credit_ms) * MS, abs=2)
+            assert judged.credit_us == pytest.approx(credit_ms * MS, abs=2)
+
+
+def test_a_lag_that_a_phone_always_has_is_learnt_and_costs_nothing() -> None:
+    """Each hand is sent 7 ms after its stamp; turns teach it as well as slaps."""
+    late = honest(407, claimed_us=400 * MS)
+    assert lag_us(late) == pytest.approx(7 * MS, abs=2)
+    standing = Standing()
+    for _ in range(30):
+        standing = standing.learned(lag_us(late) or 0)
+    assert standing.lag_us == pytest.approx(7 * MS, abs=200)
+    assert weigh(replace(late, lag_us=standing.lag_us)).added_us < 200
+    for _ in range(100):
+        standing = standing.learned(10**9)
+    assert standing.lag_us == LAG_CAP_US, "and no liar teaches it more than that"
+    assert lag_us(replace(late, claimed_us=None)) is None
 
 
 @pytest.mark.parametrize("claimed_us", [3_600_000_000, 2**53])
@@ -189,11 +219,20 @@ def test_a_rivals_claim_moves_no_other_hand(claims: list[int]) -> None:
 
 
 def test_the_credit_refills_with_each_slap_card_up_to_its_cap() -> None:
-    credit_us = 0
+    standing = Standing(credit_us=0)
     for _ in range(1_000):
-        assert credit_us < refilled(credit_us) or credit_us == CREDIT_CAP_US
-        credit_us = refilled(credit_us)
-    assert credit_us == CREDIT_CAP_US
+        assert standing.credit_us < standing.refilled().credit_us or standing.credit_us == CREDIT_CAP_US
+        standing = standing.refilled()
+    assert standing.credit_us == CREDIT_CAP_US
+
+
+def test_a_line_that_was_slow_before_the_card_pays_from_its_own_account_first() -> None:
+    fresh = Standing(trouble_us=100 * MS)
+    assert fresh.available_us(0) == CREDIT_START_US
+    assert fresh.available_us(60 * MS) == CREDIT_START_US + 60 * MS
+    assert fresh.available_us(900 * MS) == CREDIT_START_US + 100 * MS
+    paid = fresh.charged(70 * MS, 60 * MS)
+    assert (paid.trouble_us, paid.credit_us) == (40 * MS, CREDIT_START_US - 10 * MS)
 
 
 # --- the window --------------------------------------------------------------------------------------------------
@@ -224,24 +263,26 @@ def test_the_window_closes_when_no_rival_can_be_earlier() -> None:
     assert waiting.hear(hand(2, 450), at(520)).closes_us(at(2_000)) == at(430)
 
 
-def test_a_page_that_is_about_to_answer_or_ought_to_have_is_waited_for() -> None:
+def test_a_page_that_owes_an_answer_is_waited_for() -> None:
     """Its pongs are past the leading hand, but a busy page may hold an earlier one."""
-    leading = contest(2).hear(hand(0, 400), at(430)).raise_watermark(Seat(1), 401 * MS)
-    asked = leading.ask(Seat(1), at(450))
-    assert asked.closes_us(at(450) - PATIENCE_US - 1) == at(430), "its answer is too long in coming"
-    assert asked.closes_us(at(450) - PATIENCE_US) == at(450) + BUSY_US
-    assert asked.closes_us(at(450) + BUSY_US) == at(450) + BUSY_US, "no page is busy for ever"
-    assert asked.answered(Seat(1)).closes_us(at(450)) == at(430)
+    ben = Seat(1)
+    leading = contest(2).hear(hand(0, 400), at(430)).raise_watermark(ben, 401 * MS)
+    asked = leading.ask({ben: at(400)}).answered(ben).ask({ben: at(440)}).ask({ben: at(480)})
+    assert asked.closes_us(at(440) - 1) == at(430), "it is not late yet"
+    assert asked.closes_us(at(440)) == at(440) + BUSY_US
+    assert asked.closes_us(at(440) + BUSY_US) == at(440) + BUSY_US, "no page is busy for ever"
+    assert asked.answered(ben).closes_us(at(450)) == at(430)
     assert asked.hear(hand(1, 420), at(460)).closes_us(at(460)) == at(430), "its hand is its answer"
     assert asked.hear(hand(1, 390), at(460)).closes_us(at(460)) == at(460)
     assert asked.among(frozenset({Seat(0)})).closes_us(at(460)) == at(430), "its phone is gone"
-    late = leading.ask(Seat(1), at(430) + WINDOW_CAP_US)
+    assert leading.ask({ben: at(440)}).closes_us(at(460)) == at(430), "it has never answered: it is none of ours"
+    late = leading.ask({ben: at(400)}).answered(ben).ask({ben: at(430) + WINDOW_CAP_US})
     assert late.closes_us(at(430) + WINDOW_CAP_US) == at(430) + WINDOW_CAP_US, "the cap is the cap"
 
 
 def test_what_was_asked_about_hands_that_did_not_count_is_forgotten_with_them() -> None:
     """R13: nobody called, and the card lies there as if nobody had moved."""
-    assert contest(2).hear(hand(0, 400), at(430)).ask(Seat(1), at(450)).afresh() == contest(2)
+    assert contest(2).hear(hand(0, 400), at(430)).ask({Seat(1): at(450)}).afresh() == contest(2)
 
 
 def test_an_earlier_hand_that_arrives_later_takes_the_lead() -> None:
@@ -355,7 +396,7 @@ def test_a_watermark_leaves_room_for_what_the_page_may_still_hold() -> None:
 # --- the path ----------------------------------------------------------------------------------------------------
 
 
-def test_the_lowest_round_trip_of_the_last_half_minute() -> None:
+def test_the_lowest_round_trip_of_the_last_minutes() -> None:
     path = Path()
     assert path.rtt_us is None
     for sent_ms, rtt_ms in ((0, 80), (100, 50), (200, 90)):
@@ -384,6 +425,40 @@ def test_a_card_is_sent_as_early_as_few_round_trips_need() -> None:
         shaky = shaky.ponged(now_us, now_us + (100 + 40 * (number % 2)) * MS)
     assert steady.usual_us == pytest.approx(50 * MS, rel=0.1)
     assert 60 * MS < shaky.usual_us < 100 * MS
+
+
+def test_what_a_phone_does_on_slap_cards_alone_changes_nothing_of_its_usual_line() -> None:
+    path = Path()
+    for number in range(50):
+        path = path.ponged(number * 1000 * MS, (number * 1000 + 40) * MS)
+    held = path
+    for number in range(50, 90):
+        held = held.ponged(number * 1000 * MS, (number * 1000 + 240) * MS, plain=False)
+    for what in ("rtt_us", "usual_us", "jitter_us", "ahead_us"):
+        assert getattr(held, what) == getattr(path, what)
+    assert held.slow_us(50_000 * MS) == 0
+
+
+def test_a_card_is_never_sent_much_sooner_than_the_shortest_way_needs() -> None:
+    shaky = Path()
+    for number in range(200):
+        shaky = shaky.ponged(number * 100 * MS, (number * 100 + 100 + 90 * (number % 2)) * MS, 20 * MS)
+    assert shaky.rtt_us == 100 * MS
+    assert shaky.jitter_us == JITTER_CAP_US
+    assert shaky.ahead_us == 10 * MS + AHEAD_US, "the kernel sees somebody who is nearer"
+
+
+def test_a_neighbour_is_not_taken_for_the_phone_before_a_pong_came_as_quickly() -> None:
+    """A carrier's proxy has a public address as well."""
+    behind = Path().ponged(0, 200 * MS, 20 * MS)
+    assert not behind.direct
+    assert behind.ponged(300 * MS, 340 * MS, 20 * MS).ponged(400 * MS, 600 * MS, 20 * MS).direct
+
+
+def test_how_slow_the_line_was_just_before_a_card() -> None:
+    path = Path().ponged(0, 40 * MS).ponged(500 * MS, 740 * MS)
+    assert path.slow_us(1_000 * MS) == 200 * MS
+    assert path.slow_us(10_000 * MS) == 0, "that is long ago"
 
 
 # --- the watch ---------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from server.judge.judge import PATH_CAP_US
 from tests.simulation.phones import Truth
 from tests.simulation.world import Judged
 
@@ -127,3 +128,37 @@ def wait_ms(contests: Sequence[Judged], share: float = 0.5) -> float:
 def floor_ms(contests: Sequence[Judged], share: float = 0.5) -> float:
     """The quantile of the time that nobody can save."""
     return quantile([floor_us(judged) / 1000 for judged in contests], share)
+
+
+def why_wrong(judged: Judged) -> str:
+    """Why the pile went to somebody else than the truly first hand: what the evidence says of it."""
+    first = truly_first(judged)
+    hand = next((h for h in judged.verdict.hands if h.seat == first and not h.cover), None)
+    if hand is None:
+        return "late"
+    evidence = next(e for e in judged.evidence if e.seat == first and not e.cover)
+    if hand.reaction_us is None:
+        return "no claim"
+    if hand.path_us > PATH_CAP_US:
+        return "cap"
+    if hand.added_us > 0:
+        return "credit dry" if hand.credit_us >= evidence.credit_us else "corrected"
+    if judged.verdict.winner is None:
+        return "covered"
+    return "a rival's claim"
+
+
+def ahead_ms(contests: Sequence[Judged], seat: int, share: float = 0.5) -> float:
+    """The quantile of how long before the others could see a card that seat's phone had it."""
+    aheads = [
+        min(truth.painted_us for place, truth in enumerate(judged.truths) if place != seat)
+        - judged.truths[seat].came_us
+        for judged in contests
+    ]
+    return quantile([ahead / 1000 for ahead in aheads], share)
+
+
+def body_right(contests: Sequence[Judged], rule: Callable[[Judged], int | None]) -> Share:
+    """How often a rule finds whose finger was first, touch panels included."""
+    hits = sum(rule(judged) == first_of(judged.truths, lambda truth: truth.body_us or None) for judged in contests)
+    return Share(hits, len(contests))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.simulation import report
 from tests.simulation.links import Network
-from tests.simulation.phones import HONEST, Human, Liar
+from tests.simulation.phones import HONEST, Device, Human, Liar
 from tests.simulation.world import Player, World
 from wire.messages import Verdict
 
@@ -17,7 +17,8 @@ KEEN = Human(spread_ms=60)
 
 def players(*, stalled: float = 0, jank: float = 0, human: Human = KEEN, liar: Liar = HONEST) -> list[Player]:
     return [
-        Player(Network(rtt, jitter, stalled=stalled), human, liar if rtt == 40 else HONEST, jank) for rtt, jitter in MIX
+        Player(Network(rtt, jitter, stalled=stalled), human, liar if rtt == 40 else HONEST, Device(busy=jank))
+        for rtt, jitter in MIX
     ]
 
 
@@ -42,7 +43,7 @@ def test_stalls_and_jank_cost_an_honest_player_next_to_nothing() -> None:
 
 def test_a_page_that_janks_on_a_short_line_is_waited_for() -> None:
     """Where all are near, the verdict would come before a page that is busy has said what it holds."""
-    near = [Player(Network(rtt, 3), KEEN, jank=0.04) for rtt in (6, 6, 15, 20)]
+    near = [Player(Network(rtt, 3), KEEN, device=Device(busy=0.04)) for rtt in (6, 6, 15, 20)]
     world = World(near, 7)
     contests = world.run(400)
     assert world.room.late_winners == 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.cards import Entropy
 from engine.rules import Rules
+from server.judge.judge import Evidence
 from server.judge.path import Path
 from server.table import journal
 from server.table.journal import read_entry
@@ -15,7 +16,7 @@ from server.table.mail import ConnId, Effect, HangUp, Input, Keep, Ping, Ponged,
 from server.table.records import TableRecord
 from server.table.room import Room
 from tests.simulation.links import Network
-from tests.simulation.phones import HONEST, Human, Liar, Phone, Truth
+from tests.simulation.phones import HONEST, Device, Human, Liar, Phone, Truth
 from wire.codec import read_client_message, write
 from wire.messages import EndGame, SetRules, Stage, Start, Update, Verdict
 
@@ -41,7 +42,9 @@ class Player:
     network: Network
     human: Human = Human()
     liar: Liar = HONEST
-    jank: float = 0.0
+    device: Device = Device()
+    spy: Network | None = None
+    """Over which a second socket of theirs watches the table, and holds its pongs back for 300 ms."""
 
 
 @dataclass(slots=True)
@@ -52,6 +55,7 @@ class Judged:
     truths: list[Truth]
     rtts_us: list[int]
     paths: list[Path] = field(default_factory=list)
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass
@@ -90,13 +94,36 @@ class World:
                 lambda phone, sent_us: self._ponged(phone, sent_us),
                 player.human,
                 player.liar,
-                player.jank,
+                player.device,
             )
             for number, player in enumerate(self.players)
         ]
+        for phone, player in zip(list(self.phones), self.players, strict=True):
+            if player.spy is not None:
+                self.phones.append(self._spy(phone, player.spy))
+        self._answered = [0] * len(self.phones)
         self._outboxes = [deque() for _ in self.phones]
         for phone in self.phones:
             phone.connect()
+
+    def _spy(self, phone: Phone, network: Network) -> Phone:
+        """A second socket of that phone's owner, who reacts to whichever of the two has the card first."""
+
+        def saw(card: tuple[int, int], at_us: int) -> None:
+            phone.came_us[card] = min(at_us, phone.came_us.get(card, at_us))
+
+        return Phone(
+            f"{phone.name}'s other",
+            network,
+            random.Random(self._rng.random()),
+            self.at,
+            lambda: self.now_us,
+            lambda other, frame: self._arrived(other, frame),
+            lambda other, sent_us: self._ponged(other, sent_us),
+            liar=Liar(pong_delay_ms=300),
+            watch=True,
+            tell=saw,
+        )
 
     def at(self, at_us: float, call: Callable[[], None]) -> None:
         """Calls at that moment of true time."""
@@ -133,8 +160,13 @@ class World:
 
     def _ponged(self, phone: Phone, sent_us: object) -> None:
         assert isinstance(sent_us, int)
-        kernel_us = round(phone.network.rtt_ms * 1000) if self.direct else None
-        self._receive(Ponged(ConnId(self.phones.index(phone)), sent_us, kernel_us))
+        number = self.phones.index(phone)
+        if sent_us <= self._answered[number]:
+            return  # a later ping was answered before it
+        self._answered[number] = sent_us
+        seen_ms = phone.network.rtt_ms if phone.network.kernel_ms is None else phone.network.kernel_ms
+        kernel_us = round(seen_ms * 1000) if self.direct else None
+        self._receive(Ponged(ConnId(number), sent_us, kernel_us))
 
     def _receive(self, happened: Input) -> None:
         self._inbox.append((happened, self.now_us))
@@ -204,4 +236,5 @@ class World:
         if all(truth is not None for truth in truths):
             rtts = [chair.path.rtt_us or 0 for chair in self.room.state.seats.chairs]
             paths = [chair.path for chair in self.room.state.seats.chairs]
-            self.judged.append(Judged(verdict, [t for t in truths if t is not None], rtts, paths))
+            evidence = self.kept[-1].evidence
+            self.judged.append(Judged(verdict, [t for t in truths if t is not None], rtts, paths, evidence))
