@@ -74,7 +74,7 @@ def carry_out(told: argparse.Namespace) -> int:
                 print(in_words(found))
                 return 1 if any(finding.good is False for finding in found) else 0
             case _:
-                serve(settings, RealClock(), RealRandomSource())
+                serve(settings, RealClock(through_sleep=bool(settings.node)), RealRandomSource())
     except (BadSetting, CannotStart, Failed, CannotExport, StoreDown, BadRecord) as wrong:
         print(f"slapjack: {wrong}", file=sys.stderr)
         return 2 if isinstance(wrong, BadSetting) else 1

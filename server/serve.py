@@ -55,7 +55,7 @@ NAME_TIMEOUT_S = 4.0
 """A server that was killed has its name for as long as its lease lasts, which is less."""
 
 NAME_AGAIN_S = 0.25
-SWEEP_EVERY_S = 60
+SWEEP_EVERY_S = MIND_EVERY_S = 60
 COLLECT_EVERY_S = 0.05
 MIDDLE, OLD = 3, 72_000
 """Garbage is looked for at a steady beat: among the youngest objects, every so many beats among the next, and once an
@@ -71,11 +71,21 @@ class CannotStart(Exception):
 
 
 class RealClock(Clock):
-    """The machine's monotonic clock."""
+    """The machine's monotonic clock.
+
+    It stands while the machine sleeps, so that a game goes on where it was when somebody closed the lid. With
+    `through_sleep` it goes on, as among servers it must: their leases end meanwhile.
+    """
+
+    def __init__(self, *, through_sleep: bool = False) -> None:
+        # On Linux, and the other way round on macOS, whose CLOCK_MONOTONIC goes on while Python's own stands.
+        name = "CLOCK_BOOTTIME" if sys.platform == "linux" else "CLOCK_MONOTONIC"
+        known = through_sleep and hasattr(time, name)
+        self._now_ns = partial(time.clock_gettime_ns, getattr(time, name)) if known else time.monotonic_ns
 
     def now_us(self) -> int:
         """Whole microseconds since some fixed moment."""
-        return time.monotonic_ns() // 1000
+        return self._now_ns() // 1000
 
     def worked_us(self) -> int:
         """Whole microseconds of a processor that this process has used so far."""
@@ -191,6 +201,8 @@ async def _serve(
     async with open_store(settings, url) as store:
         try:
             await probe(store.pipeline)
+            if not await store.pipeline.mind_the_clock():
+                log.warning("the clock has not been set: tables and scores are kept for longer until it has")
             if settings.redis_url:
                 for trouble in (await how_it_keeps(store.pipeline)).troubles:
                     log.warning("%s: %s", store.pipeline.where, trouble)
@@ -221,6 +233,7 @@ async def _serve(
         background = host.background
         background.keep_running("putting the leaderboard in order", partial(_sweep, store))
         background.keep_running("collecting garbage", _collect)
+        background.keep_running("minding the clock", partial(_mind_the_clock, store))
         if node is not None:
             background.keep_running("renewing the lease", partial(node.stay, host.forget, host.fall_silent))
         elif settings.redis_url:
@@ -247,6 +260,14 @@ async def _take_name(node: Node) -> None:
             await asyncio.sleep(NAME_AGAIN_S)
     except (StoreDown, BadRecord) as wrong:
         raise CannotStart(str(wrong)) from None
+
+
+async def _mind_the_clock(store: RedisStore) -> None:
+    """Sees when a clock that stood in 1970 has been set."""
+    while True:
+        await asyncio.sleep(MIND_EVERY_S)
+        with contextlib.suppress(StoreDown):
+            await store.pipeline.mind_the_clock()
 
 
 async def _collect() -> None:

@@ -36,7 +36,11 @@ class People:
     def __init__(self, pipeline: Pipeline, keep_s: int) -> None:
         self._pipeline = pipeline
         self._redis = pipeline.redis
-        self._keep_s = keep_s
+        self._kept_s = keep_s
+
+    @property
+    def _keep_s(self) -> int:
+        return self._kept_s + self._pipeline.spare_s
 
     async def person_of(self, key_hash: str) -> str:
         """The person that a device's secret belongs to: the hash itself, until the device was linked to another."""

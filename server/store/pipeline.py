@@ -37,6 +37,8 @@ MAX_CONNECTIONS = 16
 ANSWER_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 2.0
 FREE_CONNECTION_TIMEOUT_S = 2.0
+CLOCK_IS_SET_S = 1_767_225_600
+"""The year 2026. A clock that says less is that of a computer without a battery, which has asked nobody yet."""
 BATCHES = 2
 """So many batches may be under way; whoever asks meanwhile waits for the next."""
 LARGEST_BATCH = 500
@@ -70,6 +72,8 @@ class Pipeline:
             self._batched = _connected(url, BATCHES, None)
         except (TypeError, ValueError) as wrong:  # what stands behind a ? in the address is the client library's
             raise StoreDown(f"the store at {self.where} cannot be asked: {wrong}") from None
+        self.spare_s = 0
+        """Added to how long anything is kept, so that it outlives the moment at which the store's clock is set."""
         self._free: list[AbstractConnection] = []
         self._scripts: list[bytes] = []
         self._next_s = 0.0
@@ -222,6 +226,11 @@ class Pipeline:
         except (RedisError, OSError) as wrong:
             told = str(wrong) or type(wrong).__name__
             raise StoreDown(f"the store at {self.where} does not answer: {told}") from wrong
+
+    async def mind_the_clock(self) -> bool:
+        """Looks whether the store's clock has been set, and has everything kept for longer while it has not."""
+        self.spare_s = max(0, CLOCK_IS_SET_S - await self.now_s())
+        return not self.spare_s
 
     async def now_s(self) -> int:
         """The wall clock, in whole seconds since 1970."""

@@ -104,9 +104,10 @@ class RedisStore(Store):
         """Keeps a new table; False, and nothing changed, when the code is taken. One that nobody sits at soon goes."""
         key, scores = table_key(record.code), scores_key(record.code)
         head, rest = _packed(record)
-        made = await self.pipeline.ask(lambda pipe: pipe.set(key, head, nx=True, ex=UNUSED_S), key) is not None
+        unused_s = UNUSED_S + self.pipeline.spare_s
+        made = await self.pipeline.ask(lambda pipe: pipe.set(key, head, nx=True, ex=unused_s), key) is not None
         if made and (record.scores or record.archive):
-            await self.pipeline.ask(lambda pipe: pipe.set(scores, rest, ex=UNUSED_S), scores)
+            await self.pipeline.ask(lambda pipe: pipe.set(scores, rest, ex=unused_s), scores)
         return made
 
     async def load_table(self, code: str) -> TableRecord | None:
@@ -130,7 +131,10 @@ class RedisStore(Store):
         # A socket is enough to have a table opened, but not to have it kept for a year.
         used = record.seats or record.games
         keep_s, keep_journal_s = (self._keep_s, self._keep_journal_s) if used else (UNUSED_S, UNUSED_S)
-        opened = await self._open_script(table_keys(code), (keep_s, keep_journal_s, owner, instead_of))
+        spare_s = self.pipeline.spare_s
+        opened = await self._open_script(
+            table_keys(code), (keep_s + spare_s, keep_journal_s + spare_s, owner, instead_of)
+        )
         if opened == b"OWNED":
             return await self.open_table(code, owner)  # somebody was quicker, who is alive
         if opened is None:
@@ -187,10 +191,11 @@ class RedisStore(Store):
         if change.clears and len(entries) > SLICE:
             rewritten, entries = await self._rewrite(code, epoch, entries)
         head, rest = _packed(change.record) if change.record is not None else (b"", b"")
+        spare_s = self.pipeline.spare_s
         await self._keep_script(
             table_keys(code),
             (
-                *(epoch, number, self._keep_s, self._keep_journal_s),
+                *(epoch, number, self._keep_s + spare_s, self._keep_journal_s + spare_s),
                 *(int(change.deals), 0 if change.clears else GAMES_KEPT),
                 *(head, rest if change.scored else b""),
                 *((b"", b"") if finished is None else (finished.result.id, msgspec.msgpack.encode(finished))),

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from engine.rules import GameName
 from server.store import pipeline
+from server.store.pipeline import CLOCK_IS_SET_S
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.store.redis import DAY_S, GAMES_KEPT, SLICE, RedisStore, table_key, table_keys
 from server.table.records import Change, Score, Tournament
@@ -564,3 +565,24 @@ async def test_a_journal_of_any_length_is_rewritten_all_of_it_or_nothing(
     assert not await redis.exists(REWRITTEN)
     with pytest.raises(Fenced):
         await anew.keeps(b"too late", deals=True, clears=True)
+
+
+async def test_a_clock_that_is_set_from_1970_to_today_takes_nothing_with_it(server: Server, redis: "Redis") -> None:
+    await redis.flushall()
+    now_s = 1_000
+    async with RedisStore(server.url, now_s=lambda: now_s) as store:
+        assert not await store.pipeline.mind_the_clock()
+        await store.create_table(a_table())
+        created_s = await redis.ttl("slapjack:{K7WQ2M}:table")
+        keeper = await owner(store)
+        await keeper.keeps(b"deal", record=a_table(games=1), deals=True)
+        keys = [key async for key in redis.scan_iter("slapjack:*")]
+        leap_s = CLOCK_IS_SET_S - now_s
+        assert created_s > leap_s
+        assert len(keys) > 3
+        for key in keys:
+            assert not 0 <= await redis.ttl(key) <= leap_s, key
+        now_s = CLOCK_IS_SET_S
+        assert await store.pipeline.mind_the_clock()
+        await owner(store)
+        assert 0 < await redis.ttl("slapjack:{K7WQ2M}:table") <= 365 * 86_400

@@ -321,3 +321,12 @@ def test_a_redis_with_another_password(tmp_path: Path) -> None:
     assert code == 1
     assert line.startswith(f"the store at {store.url.replace(':secret@', '')} does not let us in: ")
     assert "guess" not in line
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems call it otherwise")
+def test_among_servers_the_clock_goes_on_while_the_machine_sleeps() -> None:
+    """Their leases do as well. A server alone goes on where it was."""
+    for through_sleep, clock in ((True, time.CLOCK_BOOTTIME), (False, time.CLOCK_MONOTONIC)):
+        before_us = time.clock_gettime_ns(clock) // 1000
+        now_us = RealClock(through_sleep=through_sleep).now_us()
+        assert before_us <= now_us <= time.clock_gettime_ns(clock) // 1000
