@@ -98,13 +98,19 @@ class AcceptedSocket(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone; so is all that held on to it."""
         self.expect_nothing()
-        self.leave()
+        self._leave()
         parser, self._parser, self._rest = self._parser, None, b""
         if self._transport is not None:
             parser.connection_lost(exc)
 
-    def leave(self) -> None:
-        """Is counted no more."""
+    def give_up(self) -> None:
+        """It was accepted and could not be opened."""
+        if self._transport is None:
+            self.connection_lost(None)
+        else:
+            self.cut()
+
+    def _leave(self) -> None:
         count, address = self._counted
         count.leave(address)
         self.sockets.open -= 1

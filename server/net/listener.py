@@ -87,8 +87,14 @@ class Listener:
         try:
             await self._loop.connect_accepted_socket(lambda: owner, accepted)
         except OSError:  # gone before it was there
-            accepted.close()
-            owner.connection_lost(None)
+            self._give_up(owner, accepted)
+        except Exception:
+            log.exception("a connection could not be taken")
+            self._give_up(owner, accepted)
+
+    def _give_up(self, owner: AcceptedSocket, accepted: socket.socket) -> None:
+        accepted.close()
+        owner.give_up()
 
     def _pause(self, why: str) -> None:
         self._stop()

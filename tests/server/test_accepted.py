@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -312,6 +312,20 @@ async def test_beyond_the_descriptors_that_are_kept_back_people_wait_and_then_ge
         assert len(caplog.records) == 1
         there.writers[0].close()
         assert (await three.readline()).startswith(b"HTTP/1.1 204")
+
+
+async def test_a_connection_that_cannot_be_opened_is_counted_no_more(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(*_: Any) -> None:
+        raise RuntimeError("used already")
+
+    async with calls(most_open=10) as there:
+        monkeypatch.setattr(asyncio.get_running_loop(), "connect_accepted_socket", fails)
+        with suppress(ConnectionError):
+            assert await (await there.asks()).readline() == b""
+        await there.quiet()
+    assert "used already" in caplog.text
 
 
 async def test_where_the_system_has_no_descriptors_it_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
