@@ -205,6 +205,8 @@ class Board:
         """Counts a result unless it has been; False while counting is paused."""
         result, at_s = finished.result, finished.at_s
         people = [each for each in result.people if each.person and (self._rank_programs or not each.program)]
+        if len(people) < 2 <= len(result.people):
+            people = []
         day = datetime.fromtimestamp(at_s, UTC).date()
         told = {
             "steps_an_octave": STEPS_AN_OCTAVE,

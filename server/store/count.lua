@@ -61,10 +61,12 @@ end
 
 -- It counts for whoever has played it with somebody with whom they have not played so often yet on that day.
 local fresh = {}
+if #told.people == 1 then fresh[told.people[1].id] = true end
 for one = 1, #told.people do
   for other = one + 1, #told.people do
     local a, b = told.people[one].id, told.people[other].id
-    local pair = a < b and a .. b or b .. a
+    -- Of two people who are forgotten no id stays.
+    local pair = string.sub(redis.sha1hex(pairs_key .. (a < b and a .. b or b .. a)), 1, 16)
     if (tonumber(redis.call('HGET', pairs_key, pair)) or 0) < told.pair_a_day then
       redis.call('HINCRBY', pairs_key, pair, 1)
       fresh[a], fresh[b] = true, true

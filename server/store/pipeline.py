@@ -198,7 +198,8 @@ class Pipeline:
                         found = wrong
                     else:
                         if (read := self._batched.response_callbacks.get(arguments[0])) is not None:
-                            found = read(found, **options)
+                            # The keys are for the client's own cache.
+                            found = read(found, **{name: each for name, each in options.items() if name != "keys"})
                     told.append(found)
             if any(isinstance(found, NOT_THE_MASTER) for found in told):
                 await connection.disconnect(nowait=True)

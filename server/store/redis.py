@@ -25,7 +25,7 @@ from engine.value import Value
 from server.base.logs import about
 from server.store.board import Board, Finished, outbox_key
 from server.store.nodes import Nodes
-from server.store.people import PERSON_LENGTH, People
+from server.store.people import NEW_S, PERSON_LENGTH, People
 from server.store.pipeline import Pipeline
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
 from server.table.records import RECORD_VERSION, Change, Opened, Score, TableRecord, Tournament
@@ -126,12 +126,12 @@ class RedisStore(Store):
         record = await self.load_table(code)
         if record is None:
             return None
-        await self.people.sat_down(code, _seated(record) | _scored(record))
+        keep_s = self._table_s(record)
+        await self.people.sat_down(code, _seated(record) | _scored(record), keep_s)
         instead_of = await self._dead_owner(code, owner) if owner else b"*"
-        # A socket is enough to have a table opened, but not to have it kept for a year.
-        used = record.seats or record.games
-        keep_s, keep_journal_s = (self._keep_s, self._keep_journal_s) if used else (UNUSED_S, UNUSED_S)
+        # A socket is enough to have a table opened, and a seat to have it kept for days, but not for a year.
         spare_s = self.pipeline.spare_s
+        keep_journal_s = min(keep_s, self._keep_journal_s)
         opened = await self._open_script(
             table_keys(code), (keep_s + spare_s, keep_journal_s + spare_s, owner, instead_of)
         )
@@ -147,6 +147,10 @@ class RedisStore(Store):
                 lambda pipe: pipe.set(scores_key(code), _packed(record)[1], ex=keep_s), scores_key(code)
             )
         return Opened(record, await self._changes(code, deal) if deal else (), int(epoch))
+
+    def _table_s(self, record: TableRecord) -> int:
+        """For how long a table is kept when nobody comes any more: long, once a game has begun there."""
+        return self._keep_s if record.games else NEW_S if record.seats else UNUSED_S
 
     async def _dead_owner(self, code: str, owner: str) -> bytes:
         """Whose mark the table bears: nobody's, this owner's, or one's who has no lease; raises `Elsewhere`."""
@@ -184,7 +188,11 @@ class RedisStore(Store):
         result = change.result if change.result is not None and change.result.ranked else None
         # Whoever looks for a person's tables or for uncounted results must find this one, whatever happens in between.
         if change.record is not None:
-            await self.people.sat_down(code, _seated(change.record))
+            await self.people.sat_down(code, _seated(change.record), self._table_s(change.record))
+        if change.result is not None:
+            await self.people.have_played(each.person for each in change.result.people if each.person)
+        # Only of a table whose games have begun is there a change without a record.
+        keep_s = self._keep_s if change.record is None else self._table_s(change.record)
         finished = Finished(await self.board.announce(code), result) if result is not None else None
         rewritten = b""
         entries: Sequence[bytes] = change.entries
@@ -195,7 +203,7 @@ class RedisStore(Store):
         await self._keep_script(
             table_keys(code),
             (
-                *(epoch, number, self._keep_s + spare_s, self._keep_journal_s + spare_s),
+                *(epoch, number, keep_s + spare_s, min(keep_s, self._keep_journal_s) + spare_s),
                 *(int(change.deals), 0 if change.clears else GAMES_KEPT),
                 *(head, rest if change.scored else b""),
                 *((b"", b"") if finished is None else (finished.result.id, msgspec.msgpack.encode(finished))),
@@ -204,6 +212,8 @@ class RedisStore(Store):
         )
         if rewritten:  # and it is still there, where this change had been kept already
             await self.pipeline.ask(lambda pipe: pipe.unlink(table_keys(code)[5]), code)
+        for person in change.left:
+            await self.people.stood_up(code, person)
         if finished is not None:
             try:
                 await self.board.drain(code)

@@ -108,7 +108,8 @@ class Change(Value):
 
     `entries` are opaque here. `deals` says that the first of them begins a new game: what was kept of the one before
     is no longer needed to go on. `clears` takes the journal of all games before this change away. `scored` says that
-    the record has other scores or another archive than the one before: they are kept apart from the rest of it.
+    the record has other scores or another archive than the one before: they are kept apart from the rest of it. `left`
+    are people of whom nothing is left at the table: no seat, no score, no game that they were dealt into.
     """
 
     record: TableRecord | None = None
@@ -117,6 +118,7 @@ class Change(Value):
     result: Result | None = None
     clears: bool = False
     scored: bool = True
+    left: tuple[str, ...] = ()
 
 
 class Opened(Value):

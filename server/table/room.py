@@ -157,7 +157,8 @@ class Room:
         if not state.guests:
             self._heartbeat.due_us = None
         self._announcer.table()
-        self._unsaved.close(state.record())
+        dealt = {chair.record.key_hash for chair in state.seats.chairs if chair.place is not None}
+        self._unsaved.close(state.record(), dealt)
         self._wake_us = self._due_us()
         self._settled = state.ingredients()
 

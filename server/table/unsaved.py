@@ -1,5 +1,7 @@
 """What has changed at a table since it was last kept, gathered into changes that are kept all of them or not at all."""
 
+from collections.abc import Collection
+
 from server.table.journal import AnyEntry, Dealt, write_entry
 from server.table.mail import Keep
 from server.table.outbox import Outbox
@@ -14,6 +16,7 @@ class Unsaved:
         self._outbox = outbox
         self.entries: list[AnyEntry] = []
         self._result: Result | None = None
+        self._dealt: set[str] = set()
 
     def journal(self, *entries: AnyEntry) -> None:
         """These are to be kept of the game."""
@@ -23,14 +26,25 @@ class Unsaved:
         """This is to be counted on the leaderboard."""
         self._result = result
 
-    def close(self, record: TableRecord | None = None) -> None:
-        """Makes one change of what there is. Without a `record` the table is as it was kept."""
+    def close(self, record: TableRecord | None = None, dealt: Collection[str] = ()) -> None:
+        """Makes one change of what there is. Without a `record` the table is as it was kept.
+
+        `dealt` are the people who are in the running game, be they still here or not.
+        """
         changed = record if record is not None and record != self._saved else None
         if changed is None and not self.entries and self._result is None:
             return
         before, self._saved = self._saved, changed or self._saved
+        self._dealt |= set(dealt)
+        left = () if changed is None else tuple(_people(before) - _people(changed) - self._dealt)
         scored = changed is not None and (changed.scores, changed.archive) != (before.scores, before.archive)
         entries = tuple(write_entry(entry) for entry in self.entries)
         deals = bool(self.entries) and isinstance(self.entries[0], Dealt)
-        self._outbox.keeps.append(Keep(Change(changed, entries, deals, self._result, scored=scored)))
+        self._outbox.keeps.append(Keep(Change(changed, entries, deals, self._result, scored=scored, left=left)))
         self.entries, self._result = [], None
+
+
+def _people(record: TableRecord) -> set[str]:
+    """Everybody whom a record names, by the hash of their secret, and computer players by their seats."""
+    scored = (record.scores, *(ended.scores for ended in record.archive))
+    return {seat.key_hash for seat in record.seats if seat.key_hash}.union(*scored)

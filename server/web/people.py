@@ -19,11 +19,15 @@ from server.hosting.forgetting import forget
 from server.hosting.host import Host
 from server.net.guessing import Guesses
 from server.net.http import Denied, RequestGuard, TooManyMisses, address, keep_key, key_of, read_body, reply
-from server.store.people import LINK_S
+from server.net.limits import AddressBuckets
+from server.store.people import LINK_S, MOST_DEVICES, TooManyDevices
 from server.store.port import BadRecord
 from server.store.redis import RedisStore
 from server.table.names import BadName, clean, clean_face
 from wire.codes import CODE_LENGTH, read_code
+
+NEW_A_DAY = 200
+"""So many people who were not known before may say who they are in a day from one client network."""
 
 GROUP = 4
 """A recovery code is shown in groups of so many symbols."""
@@ -85,6 +89,7 @@ class PeopleApi:
         self._random_source = random_source
         self._settings = settings
         self._gate = RequestGuard(clock, settings, settings.asks_per_minute)
+        self._newcomers = AddressBuckets(NEW_A_DAY / 86_400, NEW_A_DAY)
         self._guesses = Guesses(settings.misses_per_minute, settings.misses_per_s)
 
     def routes(self) -> list[Route]:
@@ -92,6 +97,8 @@ class PeopleApi:
         return [
             Route("/api/me", self._gated(self.meet), methods=["POST"]),
             Route("/api/me", self._gated(self.forget_me), methods=["DELETE"]),
+            Route("/api/me/devices", self._gated(self.list_devices), methods=["GET"]),
+            Route("/api/me/devices/{id}", self._gated(self.evict_device), methods=["DELETE"]),
             Route("/api/me/link", self._gated(self.offer_link), methods=["POST"]),
             Route("/api/me/recovery", self._gated(self.give_recovery), methods=["POST"]),
             Route("/api/me/move", self._gated(self.move), methods=["POST"]),
@@ -110,7 +117,11 @@ class PeopleApi:
             except BadName as wrong:
                 raise Denied(400, "bad_name", str(wrong)) from None
         key = said.key or key_of(request) or new_key(self._random_source)
-        await self._people.meet(await self._people.person_of(hash_of(key)), name, face)
+        person = await self._people.person_of(hash_of(key))
+        new = name and await self._people.is_new(person)
+        if new and not self._newcomers.take(address(request), self._clock.now_us()):
+            raise Denied(429, "too_many", "too many new people come from here today")
+        await self._people.meet(person, name, face)
         return await self._who(request, key)
 
     async def offer_link(self, request: Request) -> Response:
@@ -122,7 +133,7 @@ class PeopleApi:
     async def give_recovery(self, request: Request) -> Response:
         """`POST /api/me/recovery`: a code to write down that brings any device to you. The last one is void. 201."""
         code = new_code(self._random_source) + new_code(self._random_source)
-        await self._people.set_recovery(await self._person(request), hash_of(code))
+        await self._people.set_recovery(await self._owned(request), hash_of(code))
         return reply({"code": "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))}, 201)
 
     async def move(self, request: Request) -> Response:
@@ -137,7 +148,10 @@ class PeopleApi:
             raise Denied(404, "leads_nowhere", "this leads nowhere: it was used, has expired, or has a typing error")
         before = await self._people.person_of(hash_of(key))
         was = await self._people.look(before) if before != found else None
-        await self._people.link(hash_of(key), found)
+        try:
+            await self._people.link(hash_of(key), found, owner=not way.token)
+        except TooManyDevices:
+            raise Denied(409, "too_many_devices", f"a person may have {MOST_DEVICES} more devices") from None
         me = await self._identity(key)
         return reply(MoveResult(me, Previous(was.name, was.face) if was is not None and was.name else None))
 
@@ -162,7 +176,7 @@ class PeopleApi:
 
         500 where a table cannot be read; the key and the cookie are still good for asking again.
         """
-        gone = await self._person(request)
+        gone = await self._owned(request)
         await self._host.forget_everywhere(gone)
         try:
             await forget(self._store, self._random_source, self._clock.now_us(), gone)
@@ -171,6 +185,23 @@ class PeopleApi:
         response = Response(status_code=204)
         keep_key(response, request, "", self._settings)
         return response
+
+    async def list_devices(self, request: Request) -> Response:
+        """`GET /api/me/devices`: the devices that were moved to you, the first one first. 403 to one of them."""
+        return reply({"devices": await self._people.devices(await self._owned(request))})
+
+    async def evict_device(self, request: Request) -> Response:
+        """`DELETE /api/me/devices/ID`: that device is again who it was before. 204, 403 to a moved device, 404."""
+        if not await self._people.evict(await self._owned(request), request.path_params["id"]):
+            raise Denied(404, "no_such_device", "no device of yours is called that")
+        return Response(status_code=204)
+
+    async def _owned(self, request: Request) -> str:
+        """The asking person, where their own device asks, or one that came by their recovery code; raises `Denied`."""
+        person = await self._person(request)
+        if not await self._people.owns(hash_of(device(request)), person):
+            raise Denied(403, "not_owner", "only your own device may do this, not one that was moved to you")
+        return person
 
     async def _who(self, request: Request, key: str) -> Response:
         response = reply(await self._identity(key))

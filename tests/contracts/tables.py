@@ -52,9 +52,9 @@ class Owner:
         await self._store.keep(code, epoch, self.number, Change(entries=entries, **change))
 
 
-async def owner(store: Store, code: str = CODE) -> Owner:
+async def owner(store: Store, code: str = CODE, table: TableRecord | None = None) -> Owner:
     """Takes the table over, and makes it first where there is none."""
-    await store.create_table(a_table(code))
+    await store.create_table(table or a_table(code))
     opened = await store.open_table(code)
     assert opened is not None
     return Owner(store, opened)

@@ -143,7 +143,8 @@ async def test_an_export_while_people_play_is_a_store_as_it_could_have_been(
         while not stop.is_set():
             games += 1
             await keeper.keeps(b"%d" % games, deals=True)
-            result = a_result(games, played(ANNA, True, 300), played(BEN), code=code)
+            somebody = f"{code}{games:04}".encode().hex().ljust(64, "0")
+            result = a_result(games, played(ANNA, True, 300), played(somebody), code=code)
             await keeper.keeps(b"over", record=a_table(code, games=games), result=result)
             await asyncio.sleep(0.005)
 

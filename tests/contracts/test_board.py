@@ -355,6 +355,7 @@ async def test_who_wants_to_be_forgotten_is_on_no_board(club: Club, redis: "Redi
         for game in GameName:
             await club.over(played(ANNA, True, 300), played(BEN), game=game)
     await club.store.board.forget(ANNA)
+    await club.store.people.forget(ANNA)
     for span in Span:
         for by in By:
             page = await club.page(by, span, you=ANNA)

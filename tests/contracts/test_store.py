@@ -14,12 +14,13 @@ from redis.asyncio import Redis
 
 from engine.rules import GameName
 from server.store import pipeline
+from server.store.people import MOST_DEVICES, NEW_S, TooManyDevices
 from server.store.pipeline import CLOCK_IS_SET_S
 from server.store.port import BadRecord, Fenced, StoreDown
 from server.store.redis import DAY_S, GAMES_KEPT, SLICE, RedisStore, table_key, table_keys
 from server.table.records import Change, Score, Tournament
 from tests.contracts.servers import RedisServer, Server
-from tests.contracts.tables import BEN, CODE, Owner, a_result, a_table, owner, played
+from tests.contracts.tables import BEN, CODE, ZOE, Owner, a_result, a_table, owner, played
 from tests.support.serving import TIMEOUT_S
 from wire.figures import By, Span
 
@@ -267,16 +268,52 @@ async def test_a_table_that_nobody_sits_at_is_soon_gone(store: RedisStore, redis
     for key in (TABLE, MARKS, JOURNAL):
         assert 0 <= 2 * DAY_S - await redis.ttl(key) < 60
     await store.keep(CODE, opened.epoch, 1, Change(a_table(scores={}, games=0)))
+    assert 0 <= NEW_S - await redis.ttl(TABLE) < 60
+    await store.keep(CODE, opened.epoch, 2, Change(a_table(scores={}, games=1)))
     assert await redis.ttl(TABLE) > 300 * DAY_S
 
 
-@pytest.mark.parametrize("used", [{"scores": {}, "games": 0}, {"seats": ()}])
-async def test_a_table_with_seats_or_games_is_kept_anew_when_it_is_opened(
-    store: RedisStore, redis: "Redis", used: dict[str, Any]
+@pytest.mark.parametrize(("used", "seconds"), [({"scores": {}, "games": 0}, NEW_S), ({"seats": ()}, 365 * DAY_S)])
+async def test_a_table_is_kept_anew_when_it_is_opened_for_long_once_it_was_played_at(
+    store: RedisStore, redis: "Redis", used: dict[str, Any], seconds: int
 ) -> None:
     await store.create_table(a_table(**used))
     await store.open_table(CODE)
-    assert await redis.ttl(TABLE) > 300 * DAY_S
+    assert 0 <= seconds - await redis.ttl(TABLE) < 60
+
+
+async def test_somebody_who_has_finished_no_game_is_kept_for_days_and_whoever_leaves_not_at_all(
+    store: RedisStore, redis: "Redis"
+) -> None:
+    keeper = await owner(store, table=a_table(scores={}, games=0))
+    await store.people.meet(ZOE, "Zoë", "🦊")
+    await store.people.set_recovery(ZOE, "c0" * 32)
+    keys = [f"slapjack:{{{ZOE}}}:{what}" for what in ("person", "tables")] + [f"slapjack:recovery:{'c0' * 32}"]
+    for key in keys:
+        assert 0 <= NEW_S - await redis.ttl(key) < 60
+    await keeper.keeps(b"over", result=a_result(1, played(ZOE, True), played(BEN)))
+    for key in keys[:2]:
+        assert await redis.ttl(key) > 300 * DAY_S
+    await keeper.keeps(record=a_table(seats=()), left=(ZOE,))
+    assert await store.people.tables(ZOE) == []
+
+
+async def test_a_device_that_came_by_a_link_owns_nobody_and_is_sent_away(store: RedisStore) -> None:
+    phones = [f"{nth:02x}" * 32 for nth in range(MOST_DEVICES + 1)]
+    await store.people.link(phones[0], ZOE)
+    await store.people.link(phones[1], ZOE, owner=True)
+    assert [await store.people.owns(phone, ZOE) for phone in (ZOE, *phones[:2])] == [True, False, True]
+    (first, _) = await store.people.devices(ZOE)
+    assert (first.id, first.since_s) == (phones[0][:16], await store.pipeline.now_s())
+    assert not await store.people.evict(ZOE, "f" * 16)
+    assert not await store.people.evict(ZOE, "")
+    assert await store.people.evict(ZOE, first.id)
+    assert await store.people.person_of(phones[0]) == phones[0]
+    assert len(await store.people.devices(ZOE)) == 1
+    for phone in phones[2:]:
+        await store.people.link(phone, ZOE)
+    with pytest.raises(TooManyDevices):
+        await store.people.link(phones[0], ZOE)
 
 
 # --- what is not ours, or broken ---------------------------------------------------------------------------------
@@ -391,7 +428,7 @@ async def test_changes_that_are_cancelled_are_kept_whole_or_not_at_all(store: Re
     for times in range(12):
 
         def keep(nth: int, times: int = times) -> Coroutine[Any, Any, None]:
-            result = a_result(times, played(BEN), code=codes[nth])
+            result = a_result(times, played(BEN), played(f"{nth:02}{times:02}".ljust(64, "0")), code=codes[nth])
             return store.keep(
                 codes[nth], epochs[nth], times + 1, Change(a_table(codes[nth]), (b"move",), result=result)
             )
@@ -410,7 +447,7 @@ async def test_changes_that_are_cancelled_are_kept_whole_or_not_at_all(store: Re
         assert await store.journal(code) == (b"move",) * 12
         await store.board.drain(code)
     page = await store.board.page(GameName.SLAPJACK, Span.ALL, By.GAMES, 1, BEN)
-    assert [row.games for row in page.rows] == [12 * len(codes)]
+    assert page.rows[0].games == 12 * len(codes)
 
 
 async def test_nothing_acknowledged_is_lost_to_a_kill(server: Server, store: RedisStore, redis: "Redis") -> None:

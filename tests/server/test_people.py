@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 
 from engine.rules import GameName
-from server.base.keys import hash_of
+from server.base.keys import hash_of, new_key
 from server.hosting.forgetting import forget
 from server.hosting.host import resumed_game
 from server.net.http import Denied, read_body
@@ -604,3 +604,29 @@ async def test_two_people_called_anna_are_two_people(web: Web) -> None:
     assert (await meet(two))["name"] == "Anna"
     page = await web.store.board.page(GameName.SLAPJACK, Span.ALL, By.WINS, 1, annas[1])
     assert [(row.name, row.you) for row in page.rows] == [("Anna", True)]
+
+
+async def test_a_device_that_was_moved_by_a_link_cannot_delete_its_owner_and_is_sent_away(web: Web) -> None:
+    owner, phone = web.browser(), web.browser(address="198.51.100.9")
+    await meet(owner, name="Quirina", face="🦊")
+    await meet(phone)
+    await phone.post("/api/me/move", json={"token": (await owner.post("/api/me/link")).json()["token"]})
+    for answer in (
+        await phone.delete("/api/me"),
+        await phone.post("/api/me/recovery"),
+        await phone.get("/api/me/devices"),
+    ):
+        assert (answer.status_code, answer.json()["error"]) == (403, "not_owner")
+    (device,) = (await owner.get("/api/me/devices")).json()["devices"]
+    assert (await owner.delete(f"/api/me/devices/{device['id']}")).status_code == 204
+    assert (await owner.delete(f"/api/me/devices/{device['id']}")).status_code == 404
+    assert (await phone.post("/api/me", json={})).json()["name"] == ""
+    assert (await owner.post("/api/me", json={})).json()["name"] == "Quirina"
+
+
+async def test_new_people_from_one_network_are_so_many_a_day(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.web.people.NEW_A_DAY", 3)
+    browser = web.browser()
+    said = [{"key": new_key(web.rng), "name": "Ann", "face": "🦊"} for _ in range(4)]
+    assert [(await browser.post("/api/me", json=each)).status_code for each in said] == [200, 200, 200, 429]
+    assert (await browser.post("/api/me", json=said[0])).status_code == 200, "who is known is not new"
