@@ -80,6 +80,8 @@ REFUSALS: Mapping[str, str] = {
     Reason.ALREADY_PAID: "You have paid for that card already.",
     Reason.NOT_CALLED: "You did not call, so your hand does not count.",
     Reason.SAME_HAND: "Slap with the hand that did not turn. No harm done.",
+    Reason.OTHER_HAND: "Slap with the hand that turned. No harm done.",
+    Reason.TURNER: "You turned that card, so it is for the others. No harm done.",
     Reason.NO_SLAPS: "There is nothing to slap in this game.",
     Reason.NOTHING_TO_ANSWER: "Nobody waits for you.",
     Reason.NOTHING_TO_PASS: "There is nothing to let pass.",

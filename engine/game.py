@@ -110,6 +110,8 @@ class Reason(StrEnum):
     ALREADY_PAID = "already_paid"
     NOT_CALLED = "not_called"
     SAME_HAND = "same_hand"
+    OTHER_HAND = "other_hand"
+    TURNER = "turner"
     NO_SLAPS = "no_slaps"
     NOTHING_TO_ANSWER = "nothing_to_answer"
     NOTHING_TO_PASS = "nothing_to_pass"
@@ -134,7 +136,8 @@ class Due(Value):
     """What may happen next, for whoever keeps the time.
 
     `nth` is the number the next turned card will have. `contest` is the number of the slap card on top that may
-    still be won, 0 where there is none. While `wait` is `LAST_HAND` only a slap or `LetPass` goes on.
+    still be won, 0 where there is none. While `wait` is `LAST_HAND` only a slap or `LetPass` goes on. While it is
+    `LAST_CARD` the last card of all, which is no slap card, is to be seen for its time before `LetPass` (R10).
     """
 
     wait: Wait
@@ -156,7 +159,11 @@ class Game(Protocol):
     """A game in progress: a value. Each method is pure; the same arguments give the same bytes."""
 
     def step(self, move: AnyMove, entropy: Entropy) -> Step | Refusal:
-        """The game after the move, or why the move does not stand. Total: it never raises."""
+        """The game after the move, or why the move does not stand.
+
+        Total: it never raises for a move whose fields have the types that they are declared with, whatever numbers
+        they hold, and for any bytes as entropy. What is no move at all raises `AssertionError`.
+        """
 
     def due(self) -> Due:
         """What may happen next."""

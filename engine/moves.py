@@ -49,7 +49,7 @@ class CarryOn(Move, tag="carry_on"):
 
 
 class LetPass(Move, tag="let_pass"):
-    """The table has waited long enough for a hand on card `nth` (R10, R12, R20)."""
+    """The table has waited long enough for a hand on card `nth`, or has seen it for its time (R10, R12, R20)."""
 
     nth: int
 
@@ -59,7 +59,7 @@ class TimeUp(Move, tag="time_up"):
 
 
 class EndNow(Move, tag="end_now"):
-    """The host ends the game and has the cards counted (R12)."""
+    """The host ends the game and has the cards counted, once an open slap card is settled (R12)."""
 
 
 class Leave(Move, tag="leave"):

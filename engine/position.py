@@ -12,7 +12,7 @@ from engine.cards import Card
 from engine.duel import empty_seat
 from engine.events import End
 from engine.moves import Seat, Side
-from engine.rules import GameName, Rules
+from engine.rules import GameName, Rules, WhichHand
 from engine.seats import Outs, Stack, Stacks, clockwise
 from engine.value import Value
 from engine.views import Wait
@@ -36,7 +36,7 @@ class Position(Value):
 
     The pile is `under`, face down, and `landed` upon it, both with the bottom card first. The circle goes on at the
     left of `after`, so whose turn it is follows from who has cards (R3, R5). `answered` are the people who have
-    slapped the top card or let it pass (R19). `time_up` waits for the end of a slap window (R12).
+    slapped the top card or let it pass (R19). `ending` is why the game ends as soon as the slap window is over (R12).
     """
 
     rules: Rules
@@ -48,7 +48,7 @@ class Position(Value):
     landed: tuple[Landed, ...] = ()
     under: tuple[Card, ...] = ()
     answered: tuple[Seat, ...] = ()
-    time_up: bool = False
+    ending: End | None = None
     winners: tuple[Seat, ...] = ()
     end: End | None = None
 
@@ -65,12 +65,13 @@ class Position(Value):
         return bool(self.landed) and self.landed[-1].slap
 
     def slappers(self) -> tuple[Seat, ...]:
-        """The seats whose hand on the slap card on top may still come; computer players wait for people (R19)."""
+        """The seats whose hand on the slap card on top may still come; computer players wait for people (R15, R19)."""
         people_first = bool(self.answers())
+        barred = self.landed[-1].seat if self.landed and self.rules.hand is WhichHand.NOT_TURNER else None
         return tuple(
             Seat(seat)
             for seat, out in enumerate(self.out)
-            if not out and seat not in self.answered and (self.persons[seat] or not people_first)
+            if not out and seat != barred and seat not in self.answered and (self.persons[seat] or not people_first)
         )
 
     def answers(self) -> tuple[Seat, ...]:
@@ -85,19 +86,19 @@ class Position(Value):
 
     def limit(self) -> End | None:
         """The limit that has been reached, if any (R12)."""
-        if self.time_up:
-            return End.TIME_LIMIT
-        return End.CARD_LIMIT if self.turned >= self.rules.last_card() else None
+        return self.ending or (End.CARD_LIMIT if self.turned >= self.rules.last_card() else None)
 
     def wait(self) -> Wait:
         """What the table is waiting for."""
         if self.end is not None:
             return Wait.OVER
+        if self.ending is not None:
+            return Wait.LAST_HAND
         if self.answers():
             return Wait.ANSWERS
         if self.open() and (self.limit() or not any(self.stacks)):
             return Wait.LAST_HAND
-        return Wait.TURN
+        return Wait.TURN if any(self.stacks) else Wait.LAST_CARD
 
     def taker(self) -> Seat:
         """R10: the turner of the last card, or where that seat is out the next one in turn that is not."""

@@ -63,7 +63,7 @@ def seat_views(stacks: Stacks, out: Outs) -> tuple[SeatView, ...]:
 
 
 def absent(seat: Seat, out: Outs) -> Refusal | None:
-    """Why a seat can do nothing at all, if so."""
-    if not 0 <= seat < len(out):
+    """Why a seat can do nothing at all, if so. `True` is no seat, though Python counts it as 1."""
+    if type(seat) is not int or not 0 <= seat < len(out):
         return Refusal(Reason.NO_SUCH_SEAT, "R1")
     return Refusal(Reason.SEAT_OUT, "R8") if out[seat] else None

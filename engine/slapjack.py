@@ -43,7 +43,7 @@ from engine.game import (
 )
 from engine.penalties import wrong_call, wrong_slap
 from engine.position import Landed, Position, passed, put_out, without_pile
-from engine.rules import GameName, WonPile
+from engine.rules import GameName, WhichHand, WonPile
 from engine.seats import absent, changed, most_cards, next_with_cards, seat_views, statuses
 
 SHOWN = 5
@@ -88,8 +88,8 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
         if not self.persons[slap.seat] and self.answers():
             return Refusal(Reason.TABLE_WAITS, "R19")
         card = self.landed[-1 - depth]
-        if self.rules.other_hand and card.seat == slap.seat and card.side is slap.side is not Side.NONE:
-            return Refusal(Reason.SAME_HAND, "R15")
+        if card.seat == slap.seat and (reason := _wrong_hand(self.rules.hand, card.side, slap.side)):
+            return Refusal(reason, "R15")
         if card.slap:
             return SlapKind.CONTEST if depth == 0 else Refusal(Reason.COVERED, "R7f")
         return Refusal(Reason.ALREADY_PAID, "R7c") if slap.seat in card.wrong else SlapKind.WRONG
@@ -119,7 +119,7 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
     # --- moves ---------------------------------------------------------------------------------------------------
 
     def step(self, move: AnyMove, entropy: Entropy) -> Step | Refusal:
-        """The game after the move, or why the move does not stand. Total: it never raises."""
+        """The game after the move, or why the move does not stand: see `Game.step`."""
         if self.end is not None:
             return _OVER
         match move:
@@ -134,7 +134,7 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
             case TimeUp():
                 return self._time_is_up(entropy)
             case EndNow():
-                return self._told(self._counted(End.HOST))
+                return self._end_now(entropy)
             case Leave():
                 return self._leave(move, entropy)
             case _:
@@ -149,7 +149,7 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
             return Refusal(Reason.OTHER_TURN, "R3a")
         wait = self.wait()
         if wait is not Wait.TURN:
-            return Refusal(Reason.TABLE_WAITS, "R19" if wait is Wait.ANSWERS else "R12" if self.limit() else "R10")
+            return Refusal(Reason.TABLE_WAITS, "R12" if self.limit() else "R19" if wait is Wait.ANSWERS else "R10")
         if seat != next_with_cards(self.after, self.stacks):
             return Refusal(Reason.NOT_YOUR_TURN, "R3")
         face = self.stacks[seat][0]
@@ -170,7 +170,9 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
             if self.rules.call and not slap.called:
                 return Refusal(Reason.NOT_CALLED, "R13")
             return self._won(slap.seat, entropy)
-        game, event = (wrong_call if self.rules.wrong_call and slap.called else wrong_slap)(self, slap)
+        # A covered card is called in vain: the pile and the contest on it are others' business (R14a).
+        called_wrongly = self.rules.wrong_call and slap.called and slap.nth == self.turned
+        game, event = (wrong_call if called_wrongly else wrong_slap)(self, slap)
         return self._settled(game, entropy, event, end=self._slap_end())
 
     def _won(self, seat: Seat, entropy: Entropy) -> Step:
@@ -200,15 +202,21 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
 
     def _let_pass(self, move: LetPass, entropy: Entropy) -> Step | Refusal:
         """R10, R12, R20: nobody has slapped the card that the table waited for, so it is no slap card any more."""
-        if move.nth != self.turned or self.wait() is not Wait.LAST_HAND:
+        if move.nth != self.turned or self.wait() not in (Wait.LAST_HAND, Wait.LAST_CARD):
             return Refusal(Reason.NOTHING_TO_PASS, "R10")
-        return self._settled(passed(self), entropy)
+        return self._settled(passed(self), entropy, seen=True)
 
     def _time_is_up(self, entropy: Entropy) -> Step | Refusal:
         """R12: the time limit ends the game as soon as no slap card shows."""
-        if not self.rules.time_limit_min or self.time_up:
+        if not self.rules.time_limit_min or self.ending is not None:
             return Refusal(Reason.NO_LIMIT, "R12")
-        return self._settled(replace(self, time_up=True), entropy)
+        return self._settled(replace(self, ending=End.TIME_LIMIT), entropy)
+
+    def _end_now(self, entropy: Entropy) -> Step | Refusal:
+        """R12: the host ends the game as soon as no slap card shows; nobody need answer any more (R19)."""
+        if self.ending is not None:
+            return Refusal(Reason.TABLE_WAITS, "R12")
+        return self._settled(replace(self, ending=End.HOST), entropy)
 
     def _leave(self, move: Leave, entropy: Entropy) -> Step | Refusal:
         """R25: the cards of a seat that leaves go under the pile."""
@@ -224,15 +232,20 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
 
     # --- what follows of itself ----------------------------------------------------------------------------------
 
-    def _settled(self, game: "Slapjack", entropy: Entropy, *events: AnyEvent, end: End = End.LAST_SEAT) -> Step:
-        """What follows from a move that led from `self` to `game`: the end, the count, the pile taken back."""
+    def _settled(
+        self, game: "Slapjack", entropy: Entropy, *events: AnyEvent, end: End = End.LAST_SEAT, seen: bool = False
+    ) -> Step:
+        """What follows from a move that led from `self` to `game`: the end, the count, the pile taken back.
+
+        `seen` says that the last card of all has had its time on top (R10); in calm mode everybody says so (R19).
+        """
         if sum(game.out) == len(game.out) - 1:
             return self._told(game._last_seat(end), *events)
-        if game.answers() or game.open():
+        if game.open() or (game.ending is None and game.answers()):
             return self._told(game, *events)
         if limit := game.limit():
             return self._told(game._counted(limit), *events)
-        if not any(game.stacks):
+        if not any(game.stacks) and (seen or game.rules.calm or not game.landed):
             taker = game.taker()
             taken = PileTakenBack(seat=taker, cards=len(game.pile()))
             return self._told(game._taken_back(taker, entropy), *events, taken)
@@ -276,3 +289,14 @@ _NEW_STATUS: dict[Status, type[SeatBack | SeatWaiting | SeatOut]] = {
     Status.WAITING: SeatWaiting,
     Status.OUT: SeatOut,
 }
+
+
+def _wrong_hand(rule: WhichHand, turned: Side, slapped: Side) -> Reason | None:
+    """Why the turner of a card may not slap it with that hand, if so; a hand that is not known is any (R15)."""
+    if rule is WhichHand.NOT_TURNER:
+        return Reason.TURNER
+    if rule is WhichHand.ANY or Side.NONE in (turned, slapped):
+        return None
+    if rule is WhichHand.OTHER:
+        return Reason.SAME_HAND if turned is slapped else None
+    return Reason.OTHER_HAND if turned is not slapped else None

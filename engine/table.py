@@ -23,17 +23,17 @@ def deal(
 
     So the deck read from its start is the order in which the cards will be turned, while nobody wins any. `persons`
     says which seats are people and not computer players (R19); without it all are. Raises `DeckError` unless the deck
-    is 52 different cards (R1), and `RulesError` where the rules exclude each other or the seats are too few, too many
-    or not there.
+    is 52 different cards (R1), and `RulesError` where the rules exclude each other or are out of range, or the seats
+    are too few, too many or not there. Nothing is built before all of that has been looked at.
     """
-    people = (True,) * seats if persons is None else persons
     conflicts = rules.conflicts() + rules.seat_conflicts(seats)
-    if not 0 <= dealer < seats:
+    if not conflicts and (type(dealer) is not int or not 0 <= dealer < seats):
         conflicts += (Conflict("R2", f"The dealer must be one of the seats 0 to {seats - 1}, not {dealer}."),)
-    if len(people) != seats:
-        conflicts += (Conflict("R2", f"It must be known of all {seats} seats who is a person, not of {len(people)}."),)
+    if not conflicts and persons is not None and len(persons) != seats:
+        conflicts += (Conflict("R2", f"It must be known of all {seats} seats who is a person, not of {len(persons)}."),)
     if conflicts:
         raise RulesError(conflicts)
+    people = (True,) * seats if persons is None else persons
     order = clockwise(dealer, seats)
     stacks = dealt(whole_deck(deck), order, seats)
     if rules.game is GameName.WAR:

@@ -24,6 +24,7 @@ class Wait(StrEnum):
 
     TURN = "turn"
     LAST_HAND = "last_hand"
+    LAST_CARD = "last_card"
     ANSWERS = "answers"
     OVER = "over"
 

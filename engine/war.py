@@ -34,7 +34,7 @@ from engine.game import (
     Wait,
     WarDeclared,
 )
-from engine.rules import Rules
+from engine.rules import Rules, WarCards
 from engine.seats import Outs, Stacks, absent, changed, most_cards, seat_views
 from engine.value import Value
 
@@ -102,7 +102,7 @@ class War(Value, tag_field="kind", tag="war"):
     # --- moves ---------------------------------------------------------------------------------------------------
 
     def step(self, move: AnyMove, entropy: Entropy) -> Step | Refusal:
-        """The game after the move, or why the move does not stand. Total: it never raises."""
+        """The game after the move, or why the move does not stand: see `Game.step`."""
         if self.end is not None:
             return _OVER
         match move:
@@ -137,12 +137,12 @@ class War(Value, tag_field="kind", tag="war"):
         return self._battle(entropy)
 
     def _battle(self, entropy: Entropy) -> Step:
-        """R21, R22: in a war a card goes face down before each face-up one, unless it is the last."""
+        """R21, R22: in a war one card or three go face down before each face-up one, but never the last."""
         stacks, under, landed = self.stacks, self.under, self.landed
         events: list[AnyEvent] = []
         for nth, seat in enumerate(self._seats(), start=self.turned + 1):
             stack = stacks[seat]
-            hidden = 1 if self.wars and len(stack) > 1 else 0
+            hidden = min(_FACE_DOWN[self.rules.war_cards], len(stack) - 1) if self.wars else 0
             card = LandedCard(nth=nth, face=stack[hidden], seat=seat)
             under += stack[:hidden]
             landed += (card,)
@@ -150,7 +150,8 @@ class War(Value, tag_field="kind", tag="war"):
             events.append(CardTurned(seat=seat, nth=nth, face=card.face))
         game = replace(self, stacks=stacks, under=under, landed=landed, ready=(), turned=self.turned + 2)
         one, two = landed[-2:]
-        gap = RANKS.index(one.face[0]) - RANKS.index(two.face[0])
+        ranks = _ACE_HIGH if self.rules.ace_high else RANKS
+        gap = ranks.index(one.face[0]) - ranks.index(two.face[0])
         if gap == 0:
             return game._war(events)
         return game._won(one.seat if gap > 0 else two.seat, entropy, events)
@@ -216,4 +217,6 @@ class War(Value, tag_field="kind", tag="war"):
         return self.under + tuple(card.face for card in self.landed)
 
 
+_ACE_HIGH = RANKS[1:] + RANKS[0]
+_FACE_DOWN = {WarCards.ONE: 1, WarCards.THREE: 3}
 _OVER = Refusal(Reason.GAME_OVER, "R9")

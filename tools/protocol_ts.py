@@ -18,7 +18,7 @@ from typing import Annotated, Any, NewType, Union, get_args, get_origin
 import msgspec
 
 from engine.game import AnyEvent, Reason
-from engine.rules import PRESETS, RANKS_TOO, SWITCHES
+from engine.rules import OFFER_EVERY_CARDS, OFFER_FROM_CARDS, PRESETS, RANKS_TOO, SWITCHES
 from server.web import people
 from wire import codes, figures
 from wire import messages as protocol
@@ -43,6 +43,8 @@ CONSTANTS: dict[str, Any] = {
     "SWITCHES": SWITCHES,
     "PRESETS": PRESETS,
     "RANKS_TOO": RANKS_TOO,
+    "OFFER_FROM_CARDS": OFFER_FROM_CARDS,
+    "OFFER_EVERY_CARDS": OFFER_EVERY_CARDS,
     "RATED_FROM_GAMES": figures.RATED_FROM_GAMES,
     "FIGURES": {
         by: {"name": figure.name, "field": figure.field, "unit": figure.unit, "slaps": figure.slaps}

@@ -9,7 +9,7 @@ from random import Random
 
 from clients.sdk import Player, is_slap_card
 from engine.game import GameView, Seat, Status
-from engine.rules import Rules
+from engine.rules import Rules, WhichHand
 from engine.value import Value
 from wire.messages import Kind, SeatId, TableView
 
@@ -143,7 +143,8 @@ class Mind:
         self._plans.clear()
         if nth == 0 or sight.status is Status.OUT or sight.rules.game == "war":
             return
-        worth_it = is_slap_card(sight.view, sight.rules)
+        barred = sight.rules.hand is WhichHand.NOT_TURNER and sight.view.landed[-1].seat == sight.place
+        worth_it = is_slap_card(sight.view, sight.rules) and not barred
         if worth_it or self._slips(sight.view.landed[-1].face[0]):
             at_us = now_us + self._reaction_us()
             if not sight.rules.say_jack:

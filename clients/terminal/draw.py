@@ -14,6 +14,7 @@ from clients.terminal.words import card_name, cards, dealer_line, inert, ms
 from clients.words import counted
 from engine.cards import Card
 from engine.game import LandedCard, Status, Wait
+from engine.rules import WhichHand
 from wire.messages import Kind, RankedSlap, Stage, TableSeat
 
 WIDTH, HEIGHT = 80, 24
@@ -253,7 +254,9 @@ def keys(seen: Seen, *, keeps: bool = True) -> Text:
     if seen.playing and seen.place is not None and not _out(seen):
         rules = seen.table.rules if seen.table is not None else None
         if rules is not None and rules.game != "war" and not rules.say_jack:
-            known.append(("F J", "slap left, right") if rules.other_hand else ("Space", "slap"))
+            known.append(
+                ("F J", "slap left, right") if rules.hand in (WhichHand.OTHER, WhichHand.SAME) else ("Space", "slap")
+            )
         known.append(("Enter", "turn"))
         if rules is not None and (rules.call or rules.say_jack):
             known.append(("C", "call"))

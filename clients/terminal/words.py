@@ -111,7 +111,7 @@ def _sentence(seen: Seen, event: AnyEvent) -> str:
         case PileShared():
             return f"{_did(seen, event.seat, 'called')} wrongly. The pile goes to the others."
         case PileTakenBack():
-            return f"No Jack showing: {_does(seen, event.seat, 'takes', 'take', inside=True)} the pile back."
+            return f"Every card is turned: {_does(seen, event.seat, 'takes', 'take', inside=True)} the pile back."
         case SeatWaiting():
             if event.seat == seen.place:
                 return "You are out of cards. One last chance: slap the next Jack!"

@@ -14,7 +14,7 @@ from engine.rules import Rules
 from engine.table import deal
 from engine.value import Value
 from server.judge.judge import Evidence
-from server.table.records import SeatRecord
+from server.table.records import SeatRecord, with_hand
 from wire.messages import Verdict
 
 VERSION = 1
@@ -91,7 +91,7 @@ def read_entry(kept: bytes) -> AnyEntry:
     if zlib.crc32(kept[5:]) != int.from_bytes(kept[1:5]):
         raise BadEntry("the check sum does not fit: something has changed these bytes")
     try:
-        return _decode(kept[5:])
+        return _decode(with_hand(kept[5:]))
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise BadEntry(str(wrong)) from None
 

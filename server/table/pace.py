@@ -70,6 +70,8 @@ class Pace:
                 wanted[kind, seat, due.nth] = base_us + self._turn_after_us(seat)
         if due.wait is Wait.LAST_HAND:
             wanted[TimerKind.PASS, Seat(0), due.nth - 1] = base_us + LAST_HAND_US
+        elif due.wait is Wait.LAST_CARD:  # it is seen for its time as any other (R10)
+            wanted[TimerKind.PASS, Seat(0), due.nth - 1] = base_us + self._rules.min_show_ms * 1000
         for seat in due.answers:
             if self._players[seat].away:
                 wanted[TimerKind.CARRY, seat, due.nth - 1] = base_us

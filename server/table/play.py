@@ -161,8 +161,7 @@ class Play:
         return self._draft.take()
 
     def end_now(self, at_us: int) -> Outcome:
-        """The host ends the game and has the cards counted (R12)."""
-        self._follow(self.referee.settle(at_us), at_us)
+        """The host ends the game and has the cards counted, after the contest or the slap card that is open (R12)."""
         return self._draft.take(self._step(EndNow(), at_us))
 
     def settle(self, at_us: int) -> Outcome:
@@ -234,6 +233,8 @@ class Play:
                 self._time_turns(at_us)
             case TimerKind.PASS if self.referee.contest is not None and self.referee.contest.heard:
                 self._timers.set(timer, at_us + judge.WINDOW_CAP_US)  # a hand came in time: the dealer speaks first
+            case TimerKind.PASS if (called_us := self._timers.latest_us(TimerKind.CALL, at_us)) > at_us:
+                self._timers.set(timer, called_us)  # and so may the call of a wrong slap (R13)
             case TimerKind.PASS:
                 self._step(LetPass(nth), at_us)
             case TimerKind.LIMIT:

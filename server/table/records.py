@@ -2,11 +2,23 @@
 
 import msgspec
 
-from engine.rules import Rules
+from engine.rules import Rules, WhichHand
 from engine.value import Value
 from wire.messages import Kind, SeatId
 
 RECORD_VERSION = 2
+
+
+def with_hand(kept: bytes) -> bytes:
+    """A record or a journal's deal in msgpack, its rules with `hand` where they were kept with `other_hand` (R15)."""
+    if b"other_hand" not in kept:
+        return kept
+    fields = msgspec.msgpack.decode(kept)
+    rules = fields.get("rules") if isinstance(fields, dict) else None
+    if not isinstance(rules, dict) or "other_hand" not in rules:
+        return kept
+    rules["hand"] = WhichHand.OTHER if rules.pop("other_hand") else WhichHand.ANY
+    return msgspec.msgpack.encode(fields)
 
 
 class Computer(Value):

@@ -28,6 +28,8 @@ def next_move(due: Due, rules: Rules, rng: random.Random) -> AnyMove:
     first = min(hands_ms, key=lambda seat: hands_ms[seat], default=None)
     if due.wait is Wait.LAST_HAND:
         return LetPass(nth=due.contest) if first is None else Slap(seat=first, nth=due.contest)
+    if due.wait is Wait.LAST_CARD:
+        return LetPass(nth=due.nth - 1)
     turn_ms = max(rules.min_show_ms, rng.gauss(*TURN_MS))
     if first is not None and hands_ms[first] < turn_ms:
         return Slap(seat=first, nth=due.contest)

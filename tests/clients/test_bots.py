@@ -20,7 +20,7 @@ from clients.bots.mind import AGAIN_US, QUICKEST_MS, VERDICT_US, Act, Sight, sig
 from clients.bots.tournament import Line, Outcome, compete, distinct, in_columns, interval
 from clients.sdk import Player, connect, create_table, is_slap_card
 from engine.game import End, LandedCard, Seat, SeatView, Status, Wait
-from engine.rules import PRESETS, GameName, Rules
+from engine.rules import PRESETS, GameName, Rules, WhichHand
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.support.company import company
@@ -128,7 +128,7 @@ def test_the_same_card_number_of_another_game_is_another_card() -> None:
     [
         (Rules(call=True), {Act.SLAP, Act.CALL}),
         (Rules(say_jack=True), {Act.CALL}),
-        (Rules(other_hand=True), {Act.SLAP}),
+        (Rules(hand=WhichHand.OTHER), {Act.SLAP}),
     ],
 )
 def test_it_calls_where_one_must(rules: Rules, acts: set[Act]) -> None:

@@ -30,7 +30,7 @@ from clients.terminal import kept
 from clients.terminal.app import REPEAT_S, Home, Leaderboard, Menu, Place, Slapjack, Table
 from clients.words import why_not
 from engine.game import Seat, Wait
-from engine.rules import GameName, Rules
+from engine.rules import GameName, Rules, WhichHand
 from tests.clients import scripted
 from tests.clients.jacks_soon import EARLY
 from tests.clients.scripted import at
@@ -113,8 +113,8 @@ def rung(app: Slapjack) -> list[float]:
     ("key", "rules", "kind", "fields"),
     [
         ("space", Rules(), DoSlap, {"nth": 1, "side": ""}),
-        ("f", Rules(other_hand=True), DoSlap, {"nth": 1, "side": "left"}),
-        ("J", Rules(other_hand=True), DoSlap, {"nth": 1, "side": "right"}),
+        ("f", Rules(hand=WhichHand.OTHER), DoSlap, {"nth": 1, "side": "left"}),
+        ("J", Rules(hand=WhichHand.OTHER), DoSlap, {"nth": 1, "side": "right"}),
         ("c", Rules(call=True), DoCall, {"nth": 1}),
         ("space", Rules(say_jack=True), DoCall, {"nth": 1}),
         ("enter", Rules(), DoTurn, {"nth": 2, "side": ""}),

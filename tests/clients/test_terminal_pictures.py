@@ -46,7 +46,7 @@ from engine.game import (
     WarDeclared,
     WrongSlap,
 )
-from engine.rules import PRESETS, GameName, Rules
+from engine.rules import PRESETS, GameName, Rules, WhichHand
 from tests.support.tables import a_game, a_seat, a_table, turned
 from wire.figures import Page, Row
 from wire.messages import (
@@ -129,8 +129,8 @@ ZERO, ONE = Seat(0), Seat(1)
         ),
         (
             PileTakenBack(ZERO, 52),
-            "No Jack showing: Player 0 takes the pile back.",
-            "No Jack showing: you take the pile back.",
+            "Every card is turned: Player 0 takes the pile back.",
+            "Every card is turned: you take the pile back.",
         ),
         (
             SeatWaiting(ZERO),
@@ -465,7 +465,7 @@ def test_the_tables_judge_is_asked_and_the_players_are_told_to_wait() -> None:
         (Rules(), "Space  slap    Enter  turn"),
         (Rules(call=True), "Space  slap    Enter  turn    C  call"),
         (Rules(say_jack=True), "Enter  turn    C  call"),
-        (Rules(other_hand=True), "F J  slap left, right    Enter  turn"),
+        (Rules(hand=WhichHand.OTHER), "F J  slap left, right    Enter  turn"),
         (Rules(game=GameName.WAR), "Enter  turn"),
     ],
 )

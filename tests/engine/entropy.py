@@ -47,6 +47,6 @@ def sensible_move(game: Game, entropy: Entropy, eager: int = 7) -> AnyMove:
         return Slap(seat=due.slappers[entropy[6] % len(due.slappers)], nth=due.contest, called=called, side=side)
     if due.wait is Wait.ANSWERS:
         return CarryOn(seat=due.answers[entropy[7] % len(due.answers)], nth=top)
-    if due.wait is Wait.LAST_HAND:
+    if due.wait in (Wait.LAST_HAND, Wait.LAST_CARD):
         return LetPass(nth=top)
     return Turn(seat=due.turners[entropy[8] % len(due.turners)], nth=due.nth, side=side)

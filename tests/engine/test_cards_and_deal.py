@@ -2,6 +2,7 @@
 
 from itertools import permutations
 from math import factorial
+from typing import cast
 
 import pytest
 
@@ -78,9 +79,9 @@ def test_r2_the_deck_is_dealt_one_by_one_and_turned_in_its_order() -> None:
 
 
 def test_r1_r20_r21_how_many_seats_can_play() -> None:
-    for number in (0, 1, 11):
+    for number in (0, 1, 11, 10**12, True, 2.0):
         with pytest.raises(RulesError, match=f"R1: Slapjack is for 2 to 10 seats, not for {number}"):
-            deal(STANDARD, DECK, number, Seat(0))
+            deal(STANDARD, DECK, cast(int, number), Seat(0))
     with pytest.raises(RulesError, match="R20: Duel is for exactly 2 seats, not for 3"):
         deal(Rules(game=GameName.DUEL), DECK, 3, Seat(0))
     with pytest.raises(RulesError, match="R21: War is for exactly 2 seats, not for 1"):
@@ -90,6 +91,8 @@ def test_r1_r20_r21_how_many_seats_can_play() -> None:
 def test_r2_dealer_and_persons_must_fit_the_seats() -> None:
     with pytest.raises(RulesError, match="R2: The dealer must be one of the seats 0 to 1, not 2"):
         deal(STANDARD, DECK, 2, Seat(2))
+    with pytest.raises(RulesError, match="R2: The dealer must be one of the seats 0 to 1, not True"):
+        deal(STANDARD, DECK, 2, Seat(True))
     with pytest.raises(RulesError, match="R2: It must be known of all 2 seats who is a person, not of 1"):
         deal(STANDARD, DECK, 2, Seat(0), (True,))
 

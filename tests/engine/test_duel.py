@@ -164,7 +164,13 @@ def test_r20c_the_empty_seat_takes_the_pile_by_a_jack_and_turns_next() -> None:
 
 def test_r20e_all_cards_turned_without_a_hand_make_another_round() -> None:
     table = duel("", "4S", pile="5S0")
-    assert table.turn()[1:] == (PileTakenBack(seat=Seat(1), cards=2), EliminationBegan(empty=Seat(0)))
+    assert table.turn()[1:] == (SeatWaiting(seat=Seat(1)),)
+    assert table.is_due(Wait.LAST_CARD)
+    assert table.let_pass() == (
+        PileTakenBack(seat=Seat(1), cards=2),
+        SeatBack(seat=Seat(1)),
+        EliminationBegan(empty=Seat(0)),
+    )
     assert table.counts == [0, 2, 0]
     assert table.is_due(Wait.TURN, [1])
 
@@ -180,6 +186,13 @@ def test_r20e_a_jack_as_the_very_last_card_is_waited_for() -> None:
         SeatBack(seat=Seat(1)),
         EliminationBegan(empty=Seat(0)),
     )
+
+
+@pytest.mark.parametrize("loser", [0, 1])
+def test_r10_r20a_a_wrong_slap_on_the_last_card_loses_as_elsewhere(loser: int) -> None:
+    table = duel("", "4S", pile="5S0")
+    table.turn()
+    assert table.slap(loser)[-1] == GameOver(winners=seats(1 - loser), end=End.DUEL_SLAP)
 
 
 @pytest.mark.parametrize("winner", [0, 1])

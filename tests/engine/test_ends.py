@@ -2,6 +2,7 @@
 
 from engine.game import (
     CardTurned,
+    CarriedOn,
     End,
     EndNow,
     GameOver,
@@ -44,8 +45,14 @@ def test_r10_with_all_cards_turned_the_last_turner_takes_the_pile_back_and_turns
     table = CardTable(position("", "", "3S", pile="2S0 4S1"))
     assert table.turn() == (
         CardTurned(seat=Seat(2), nth=3, face=cards("3S")[0]),
-        PileTakenBack(seat=Seat(2), cards=3),
+        SeatWaiting(seat=Seat(2)),
     )
+    assert table.is_due(Wait.LAST_CARD)
+    assert table.refuses(Turn(seat=Seat(2), nth=4)) == (Reason.TABLE_WAITS, "R10")
+    wrong = CardTable(table.game)
+    assert wrong.slap(0) == (WrongSlap(seat=Seat(0), nth=3, paid=0, to=None), SeatOut(seat=Seat(0)))
+    assert wrong.is_due(Wait.LAST_CARD)
+    assert table.let_pass() == (PileTakenBack(seat=Seat(2), cards=3), SeatBack(seat=Seat(2)))
     assert table.counts == [0, 0, 3, 0]
     assert table.is_due(Wait.TURN, [2])
     table.turn()
@@ -97,8 +104,10 @@ def test_r10_the_last_card_paid_under_the_pile_makes_it_be_taken_back() -> None:
     table = CardTable(position("", "2S", pile="3S0 4S1"))
     assert table.slap(1) == (
         WrongSlap(seat=Seat(1), nth=2, paid=1, to=None),
-        PileTakenBack(seat=Seat(1), cards=3),
+        SeatWaiting(seat=Seat(1)),
     )
+    assert table.is_due(Wait.LAST_CARD)
+    assert table.let_pass() == (PileTakenBack(seat=Seat(1), cards=3), SeatBack(seat=Seat(1)))
 
 
 def test_r10_r25_a_turner_who_has_left_is_followed_by_the_next_seat() -> None:
@@ -184,8 +193,29 @@ def test_r12_the_time_limit_waits_for_the_slap_card_that_shows() -> None:
 
 
 def test_r12_the_host_ends_and_counts_at_any_moment() -> None:
-    table = CardTable(position("2S", "3S 4S", pile="JS0"))
+    table = CardTable(position("2S", "3S 4S", pile="7S0"))
     assert table.move(EndNow()) == (GameOver(winners=seats(1), end=End.HOST),)
+
+
+def test_r12_the_hosts_end_waits_for_the_slap_card_that_shows() -> None:
+    table = CardTable(position("2S 3S", "4S", pile="JS1"))
+    assert table.move(EndNow()) == ()
+    assert table.is_due(Wait.LAST_HAND)
+    assert table.refuses(EndNow()) == table.refuses(Turn(seat=Seat(0), nth=2)) == (Reason.TABLE_WAITS, "R12")
+    won = CardTable(table.game)
+    assert won.slap(1)[1:] == (GameOver(winners=seats(0, 1), end=End.HOST),)
+    assert table.let_pass() == (GameOver(winners=seats(0), end=End.HOST),)
+
+
+def test_r12_r19_the_hosts_end_waits_for_no_answers() -> None:
+    calm = Rules(calm=True)
+    table = CardTable(position("2S", "3S 4S", pile="7S0", rules=calm))
+    assert table.move(EndNow()) == (GameOver(winners=seats(1), end=End.HOST),)
+    table = CardTable(position("2S", "3S 4S", pile="JS0", rules=calm))
+    assert table.move(EndNow()) == ()
+    assert table.carry_on(0) == (CarriedOn(seat=Seat(0), nth=1),)
+    assert table.is_due(Wait.LAST_HAND)
+    assert table.let_pass() == (GameOver(winners=seats(1), end=End.HOST),)
 
 
 def test_r25_who_leaves_is_out_and_the_cards_go_under_the_pile() -> None:

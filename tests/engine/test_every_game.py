@@ -12,6 +12,7 @@ from engine.cards import ENTROPY_BYTES, Card, Entropy, full_deck, shuffled
 from engine.game import (
     AnyMove,
     CarryOn,
+    End,
     EndNow,
     Leave,
     LetPass,
@@ -25,7 +26,7 @@ from engine.game import (
     Turn,
     Wait,
 )
-from engine.rules import RANKS_TOO, GameName, Penalty, Rules, WonPile
+from engine.rules import RANKS_TOO, GameName, Penalty, Rules, WarCards, WhichHand, WonPile
 from engine.slapjack import Slapjack
 from engine.table import AnyGame, deal
 from engine.war import War
@@ -33,6 +34,7 @@ from tests.engine.cardtable import ZERO
 from tests.engine.entropy import budget, chances, sensible_move
 
 MOST_SEATS = 10
+NOBODY = WhichHand.NOT_TURNER
 rng = st.binary(min_size=ENTROPY_BYTES, max_size=ENTROPY_BYTES).map(Entropy)
 flag = st.booleans()
 eagerness = st.sampled_from((0, 1, 7, 8))
@@ -45,16 +47,23 @@ def any_rules(draw: st.DrawFn, *, limited: bool = False) -> Rules:
     name = draw(st.sampled_from(GameName))
     card_limit = draw(st.integers(1, 150)) if limited or draw(flag) else 0
     if name is GameName.WAR:
-        return Rules(game=name, card_limit=card_limit, time_limit_min=draw(st.sampled_from((0, 5))))
+        return Rules(
+            game=name,
+            card_limit=card_limit,
+            time_limit_min=draw(st.sampled_from((0, 5))),
+            ace_high=draw(flag),
+            war_cards=draw(st.sampled_from(WarCards)),
+        )
     chosen: dict[str, Any] = {"game": name, "card_limit": card_limit}
     if name is GameName.SLAPJACK:
         chosen |= {switch: draw(flag) for switch in (*RANKS_TOO, "doubles", "sandwiches")}
         chosen |= {"won_pile": draw(st.sampled_from(WonPile)), "penalty": draw(st.sampled_from(Penalty))}
+    chosen["hand"] = draw(st.sampled_from([hand for hand in WhichHand if name is not GameName.DUEL or hand != NOBODY]))
     if draw(flag):
-        chosen |= {"calm": True, "other_hand": draw(flag)}
+        chosen["calm"] = True
     else:
         call = draw(flag)
-        chosen |= {"call": call, "wrong_call": call and draw(flag), "other_hand": draw(flag)}
+        chosen |= {"call": call, "wrong_call": call and draw(flag)}
         chosen |= {"time_limit_min": draw(st.sampled_from((0, 5)))}
     rules = Rules(**chosen)
     assert rules.conflicts() == ()
@@ -108,6 +117,9 @@ def check(game: AnyGame) -> None:
     if due.wait is Wait.LAST_HAND:
         assert due.contest == due.nth - 1
         assert isinstance(game.step(LetPass(nth=due.contest), ZERO), Step)
+    if due.wait is Wait.LAST_CARD:
+        assert due.contest == 0 and not any(game.stacks)
+        assert isinstance(game.step(LetPass(nth=game.turned), ZERO), Step)
     for seat in due.slappers:
         hand = Slap(seat=seat, nth=due.contest, called=True)
         assert game.weigh(hand) is SlapKind.CONTEST
@@ -179,7 +191,12 @@ class EveryGame(RuleBasedStateMachine):
     def makes(self, move: AnyMove, entropy: Entropy) -> None:
         """Makes the move, twice: the same inputs give the same bytes, from a snapshot as well."""
         before = encoded(self.game)
+        contest, turned = self.game.due().contest, self.game.turned
         outcome = self.game.step(move, entropy)
+        if isinstance(move, Slap) and 0 < move.nth < turned and contest and isinstance(outcome, Step):
+            after = outcome.game.due()
+            assert after.contest == contest or after.wait is Wait.OVER, "a covered card ends no contest above it (R14a)"
+            assert after.wait is not Wait.OVER or outcome.game.view().end in (End.LAST_SEAT, End.DUEL_SLAP)
         again = msgspec.msgpack.decode(before, type=AnyGame).step(move, entropy)
         assert encoded(again) == encoded(outcome)
         assert encoded(self.game) == before, "a step changes nothing that was there"
@@ -197,6 +214,32 @@ class EveryGame(RuleBasedStateMachine):
         other = with_unseen(self.game, unseen(self.game)[::-1])
         assert encoded(other.view()) == encoded(self.game.view())
         assert encoded(other.due()) == encoded(self.game.due())
+
+
+any_number = st.integers() | st.integers(-2, 60) | flag
+any_seat = (st.integers() | st.integers(-1, MOST_SEATS) | flag).map(Seat)
+any_move: st.SearchStrategy[AnyMove] = st.one_of(
+    st.builds(Turn, seat=any_seat, nth=any_number, side=st.sampled_from(Side)),
+    st.builds(Slap, seat=any_seat, nth=any_number, called=flag, side=st.sampled_from(Side)),
+    st.builds(CarryOn, seat=any_seat, nth=any_number),
+    st.builds(LetPass, nth=any_number),
+    st.builds(Leave, seat=any_seat),
+    st.just(TimeUp()),
+    st.just(EndNow()),
+)
+
+
+@given(game=any_deal(), moves=st.lists(st.tuples(any_move, st.binary(max_size=40).map(Entropy)), max_size=40))
+@budget(150)
+def test_step_is_total_and_no_boolean_is_a_seat(game: AnyGame, moves: list[tuple[AnyMove, Entropy]]) -> None:
+    for move, entropy in moves:
+        outcome = game.step(move, entropy)
+        assert isinstance(outcome, Step | Refusal)
+        if isinstance(outcome, Step):
+            assert not isinstance(getattr(move, "seat", 0), bool)
+            assert isinstance(outcome.game, Slapjack | War)
+            game = outcome.game
+            check(game)
 
 
 TestEveryGame = EveryGame.TestCase

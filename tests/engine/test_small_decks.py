@@ -68,8 +68,8 @@ def play(game: Slapjack, depth: int) -> Iterator[AnyMove]:
         yield Turn(seat=seat, nth=due.nth)
     for seat in due.answers:
         yield CarryOn(seat=seat, nth=game.turned)
-    if due.wait is Wait.LAST_HAND:
-        yield LetPass(nth=due.contest)
+    if due.wait in (Wait.LAST_HAND, Wait.LAST_CARD):
+        yield LetPass(nth=game.turned)
     for nth in range(game.turned - max(1, depth) + 1, game.turned + 1):
         for place in range(len(game.stacks)):
             slap = Slap(seat=Seat(place), nth=nth, called=game.rules.call)
@@ -110,6 +110,7 @@ def check(game: Slapjack, ranks: str) -> None:
     assert (due.wait is Wait.TURN) == (len(due.turners) == 1)
     assert (due.wait is Wait.ANSWERS) == (len(due.answers) > 0)
     assert due.wait is not Wait.LAST_HAND or due.contest == game.turned
+    assert due.wait is not Wait.LAST_CARD or (due.contest == 0 and not any(game.stacks))
     assert (due.wait is Wait.OVER) == (game.end is not None)
 
 

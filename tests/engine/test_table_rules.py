@@ -24,12 +24,12 @@ from engine.game import (
     Wait,
     WrongSlap,
 )
-from engine.rules import Rules
+from engine.rules import Rules, WhichHand
 from tests.engine.cardtable import CardTable, cards, position, seats
 
 CALL = Rules(call=True)
 WRONG_CALL = Rules(call=True, wrong_call=True)
-OTHER_HAND = Rules(other_hand=True)
+OTHER_HAND = Rules(hand=WhichHand.OTHER)
 CALM = Rules(calm=True)
 
 
@@ -90,10 +90,12 @@ def test_r14_a_wrong_call_deals_the_pile_to_the_others_from_the_callers_left() -
     assert table.view.pile == 0
 
 
-def test_r14_a_covered_card_can_be_called_wrongly_too() -> None:
-    table = CardTable(position("2S", "3S", "4S", pile="5S1 JS2", rules=WRONG_CALL))
-    assert table.slap(0, 1, called=True) == (PileShared(seat=Seat(0), nth=1, shares=(0, 1, 1)),)
-    assert table.is_due(Wait.TURN, [1])
+def test_r14a_a_wrong_call_on_a_covered_card_pays_one_card_and_leaves_the_pile_alone() -> None:
+    table = CardTable(position("2S 6S", "3S", "4S", pile="5S1 JS2", rules=WRONG_CALL))
+    assert table.slap(0, 1, called=True) == (WrongSlap(seat=Seat(0), nth=1, paid=1, to=Seat(1)),)
+    assert table.counts == [1, 2, 1, 2]
+    assert table.due.contest == 2
+    assert table.is_due(Wait.TURN, [0])
 
 
 def test_r8_r14_a_waiting_seat_that_calls_wrongly_is_out_and_the_pile_is_dealt_all_the_same() -> None:
@@ -130,6 +132,29 @@ def test_r15_the_same_hand_on_another_card_of_ones_own_costs_nothing() -> None:
 def test_r15_an_unknown_hand_is_exempt(turned: Side, slapped: Side) -> None:
     table = CardTable(position("2S", "3S", pile="JS0", side=turned, rules=OTHER_HAND))
     assert table.game.weigh(table.hand(0, side=slapped)) is SlapKind.CONTEST
+
+
+def test_r15_the_turner_slaps_with_the_same_hand() -> None:
+    table = CardTable(position("JS 2S", "3S", rules=Rules(hand=WhichHand.SAME)))
+    table.turn(side=Side.LEFT)
+    assert table.refuses(table.hand(0, side=Side.RIGHT)) == (Reason.OTHER_HAND, "R15")
+    assert table.game.weigh(table.hand(0)) is SlapKind.CONTEST
+    assert table.slap(0, side=Side.LEFT)[0] == PileWon(seat=Seat(0), nth=1, cards=1)
+
+
+def test_r15_who_turned_the_card_may_not_slap_it() -> None:
+    table = CardTable(position("2S", "3S", "4S", pile="5S0 JS1", rules=Rules(hand=WhichHand.NOT_TURNER)))
+    assert table.due.slappers == seats(0, 2)
+    assert table.refuses(table.hand(1)) == (Reason.TURNER, "R15")
+    assert table.refuses(table.hand(0, 1)) == (Reason.TURNER, "R15")
+    assert table.slap(2)[0] == PileWon(seat=Seat(2), nth=2, cards=2)
+
+
+def test_r15_r19_who_turned_the_card_lets_it_pass_all_the_same() -> None:
+    rules = Rules(calm=True, hand=WhichHand.NOT_TURNER)
+    table = CardTable(position("2S", "3S", pile="JS1", rules=rules))
+    assert table.due.answers == seats(0, 1)
+    assert table.due.slappers == seats(0)
 
 
 def test_r15_without_the_switch_any_hand_will_do() -> None:

@@ -23,7 +23,7 @@ from engine.game import (
     Wait,
     WarDeclared,
 )
-from engine.rules import GameName, Rules
+from engine.rules import GameName, Rules, WarCards
 from engine.table import deal
 from engine.war import War
 from tests.engine.cardtable import ZERO, CardTable, cards, seats
@@ -62,6 +62,34 @@ def test_r21_both_cards_show_at_once_however_early_one_was_turned() -> None:
     assert table.view.ready == ()
     assert table.stacks == (" ".join(cards("2S") + shuffled(cards("9S 5S"), ZERO)), "3S")
     assert table.due.nth == 3
+
+
+def test_r21_the_ace_may_be_high() -> None:
+    rules = Rules(game=GameName.WAR, ace_high=True)
+    table = war("AS 2H", "KS 3H", rules)
+    table.turn(0)
+    assert table.turn(1)[-1] == BattleWon(seat=Seat(0), cards=2)
+    table = war("2S 2H", "AS 3H", rules)
+    table.turn(0)
+    assert table.turn(1)[-1] == BattleWon(seat=Seat(1), cards=2)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "cards_won", "under"),
+    [
+        ("5S 2S 3S 4S 9S 6S", "5H 2H 3H 4H 8H 6H", 10, 6),
+        ("5S 2S 9S", "5H 2H 3H 4H 8H 6H", 8, 4),
+        ("5S 9S 6S 7S 9H 6S", "5H 8H", 7, 3),
+    ],
+)
+def test_r22_r23_three_cards_face_down_as_far_as_they_go(one: str, two: str, cards_won: int, under: int) -> None:
+    table = war(one, two, Rules(game=GameName.WAR, war_cards=WarCards.THREE))
+    table.turn(0)
+    assert table.turn(1)[-1] == WarDeclared(depth=1)
+    table.turn(0)
+    step = table.turn(1)
+    assert next(event for event in step if isinstance(event, BattleWon)).cards == cards_won
+    assert cards_won - 4 == under
 
 
 def test_r21_king_high_to_ace_low() -> None:

@@ -151,6 +151,8 @@ def awaited(view: GameView) -> str:
             return f"{listed(view.answers)} to answer"
         case Wait.LAST_HAND:
             return "a last hand"
+        case Wait.LAST_CARD:
+            return "the last card to be seen"
         case Wait.OVER:
             return "nothing more"
         case _:

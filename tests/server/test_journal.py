@@ -5,10 +5,10 @@ import pytest
 
 from engine.cards import Entropy, deck_text, full_deck
 from engine.game import Seat, Turn
-from engine.rules import GameName, Rules
+from engine.rules import GameName, Rules, WhichHand
 from engine.table import deal
 from server.table.journal import BadEntry, Dealt, Moved, read_entry, replay, write_entry
-from server.table.records import Computer, SeatRecord
+from server.table.records import Computer, SeatRecord, with_hand
 from tests.server.world import Table
 from wire.messages import EndGame, Kind, SeatId, Stage
 
@@ -37,7 +37,7 @@ def game_bytes(table: Table) -> bytes:
     [
         Rules(),
         Rules(queens=True, doubles=True, sandwiches=True, card_limit=60),
-        Rules(call=True, wrong_call=True, other_hand=True),
+        Rules(call=True, wrong_call=True, hand=WhichHand.OTHER),
         Rules(game=GameName.DUEL),
         Rules(game=GameName.WAR),
     ],
@@ -177,3 +177,14 @@ def test_a_computer_player_is_dealt_in_as_one() -> None:
     assert replayed is not None
     assert replayed.game == deal(Rules(), full_deck(), 2, Seat(0), (True, False))
     assert replayed.game != deal(Rules(), full_deck(), 2, Seat(0), (True, True))
+
+
+@pytest.mark.parametrize(("kept", "hand"), [(True, "other"), (False, "any")])
+def test_r15_a_table_kept_with_the_switch_for_the_other_hand_has_it_still(kept: bool, hand: str) -> None:
+    old = msgspec.msgpack.encode({"code": "K7WQ2M", "rules": {"other_hand": kept, "call": True}})
+    assert msgspec.msgpack.decode(with_hand(old)) == {"code": "K7WQ2M", "rules": {"hand": hand, "call": True}}
+
+
+def test_r15_other_bytes_are_left_as_they_are() -> None:
+    for kept in (b"", msgspec.msgpack.encode({"name": "other_hand"}), msgspec.msgpack.encode(["other_hand"])):
+        assert with_hand(kept) == kept

@@ -7,7 +7,7 @@ import pytest
 
 from engine.cards import deck_text
 from engine.game import Seat, Side
-from engine.rules import GameName, JudgeOf, Penalty, Rules
+from engine.rules import GameName, JudgeOf, Penalty, Rules, WhichHand
 from server.table.mail import Said, Tell
 from tests.server.world import MS, Phone, Table, a_deck
 from wire.messages import (
@@ -32,7 +32,7 @@ from wire.messages import (
 
 CALM = Rules(calm=True)
 CALL = Rules(call=True)
-SHOUT = Rules(call=True, wrong_call=True, other_hand=True)
+SHOUT = Rules(call=True, wrong_call=True, hand=WhichHand.OTHER)
 TABLE_JUDGE = Rules(judge=JudgeOf.TABLE)
 DUEL = Rules(game=GameName.DUEL)
 WAR = Rules(game=GameName.WAR)
@@ -435,8 +435,11 @@ def test_r10_all_turned_and_nothing_to_slap_the_last_turner_takes_the_pile_back(
     table.turn_cards(51)
     table.news()
     assert table["Ann"].turn() is None
-    table.later(2_000)
-    assert table.news() == ["Ann turns 3S", "Ann takes back 52"]
+    table.later(1_000)
+    table.after(52, 799)
+    assert table.news() == ["Ann turns 3S", "Ann waits"]
+    table.after(52, 800)  # it has been seen for its time
+    assert table.news() == ["Ann takes back 52", "Ann is back"]
     assert table.cards() == {"Ann": 52, "Ben": 0}
 
 
@@ -531,6 +534,18 @@ def test_r12_a_hand_that_is_down_when_the_host_ends_the_game_counts() -> None:
     table = on_top("5H JS", "Ann", "Ben", "Cid", rtt_ms={"Cid": 200})
     hands(table, 2, "300 Ben slaps")
     table.command(EndGame())
+    assert table.news() == []
+    table.later(1_000)
+    assert table.news() == ["Ben wins 2 on card 2", "over, host: Ben"]
+
+
+def test_r12_the_hosts_end_waits_for_the_slap_card_that_shows() -> None:
+    table = on_top("5H JS", "Ann", "Ben", "Cid")
+    table.command(EndGame())
+    table.after(2, 5_000)
+    assert table.news() == []
+    assert table["Ben"].slap() is None
+    table.later(1_000)
     assert table.news() == ["Ben wins 2 on card 2", "over, host: Ben"]
 
 
@@ -684,7 +699,7 @@ def test_r14_an_uncalled_wrong_slap_pays_as_always() -> None:
 
 
 def test_r15_the_turner_slaps_with_the_other_hand() -> None:
-    table = deal("5H JS", rules=Rules(other_hand=True))
+    table = deal("5H JS", rules=Rules(hand=WhichHand.OTHER))
     ann = table["Ann"]
     table.turn_cards(1)
     assert ann.turn(side=Side.LEFT) is None
@@ -827,20 +842,18 @@ def test_r18_r25_one_of_the_two_leaves_and_the_other_has_won() -> None:
     assert table["Wes"].question is None
 
 
-@pytest.mark.parametrize("command", [Pause(True), EndGame()])
-def test_r18_the_dealer_decides_before_the_game_stands_still_or_ends(command: Pause | EndGame) -> None:
+def test_r18_the_dealer_decides_before_the_game_stands_still() -> None:
     table = on_top("5H JS", "Ann", "Ben", "Cid", rules=TABLE_JUDGE, watched=True)
     too_close(table, 2)
-    table.command(command)
+    table.command(Pause(True))
     assert table.news()[0] == "Ann wins 2 on card 2"
     assert table["Wes"].question is None
 
 
-@pytest.mark.parametrize("command", [Pause(True), EndGame()])
-def test_r18_nobody_is_asked_when_the_game_stands_still_or_ends(command: Pause | EndGame) -> None:
+def test_r18_nobody_is_asked_when_the_game_stands_still() -> None:
     table = on_top("5H JS", "Ann", "Ben", "Cid", rules=TABLE_JUDGE, watched=True, rtt_ms={"Cid": 200})
     hands(table, 2, "300 Ann slaps", "303 Ben slaps")
-    table.command(command)
+    table.command(Pause(True))
     assert table.news()[0] == "Ann wins 2 on card 2"
     assert table["Wes"].question is None
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.cards import full_deck
 from engine.game import Seat, Side, Wait
-from engine.rules import PRESETS, GameName, JudgeOf, Penalty, Rules, WonPile
+from engine.rules import PRESETS, GameName, JudgeOf, Penalty, Rules, WhichHand, WonPile
 from engine.slapjack import Slapjack
 from engine.war import War
 from tests.server.world import Phone, Table
@@ -67,7 +67,7 @@ def any_rules(rng: random.Random) -> Rules:
             call=(call := rng.random() < 0.3),
             say_jack=rng.random() < 0.1,
             wrong_call=call and rng.random() < 0.5,
-            other_hand=rng.random() < 0.2,
+            hand=WhichHand.OTHER if rng.random() < 0.2 else WhichHand.ANY,
             show_jacks=rng.random() < 0.2,
             judge=rng.choice(list(JudgeOf)),
             calm=rng.random() < 0.2,

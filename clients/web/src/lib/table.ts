@@ -2,6 +2,8 @@
 
 import {
   MAX_SEATS,
+  OFFER_EVERY_CARDS,
+  OFFER_FROM_CARDS,
   RANKS_TOO,
   type AnyEvent,
   type GameView,
@@ -185,4 +187,10 @@ export function flights(events: readonly AnyEvent[]): Flight[] {
         return [];
     }
   });
+}
+
+/** The number of turned cards at which the host was last offered to end and count, 0 where not (R12). */
+export function offeredAt(rules: Rules, turned: number): number {
+  if (rules.card_limit || rules.time_limit_min || turned < OFFER_FROM_CARDS) return 0;
+  return turned - ((turned - OFFER_FROM_CARDS) % OFFER_EVERY_CARDS);
 }

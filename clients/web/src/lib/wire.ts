@@ -27,15 +27,18 @@ export const SWITCHES = {
   "won_pile": "How a won pile goes to its winner: shuffled and put under, turned over and put under, or shuffled in.",
   "penalty": "The card of a wrong slap goes to whoever turned the slapped card, or under the pile.",
   "min_show_ms": "How long every card stays on top at least, in milliseconds.",
+  "slap_moment_ms": "How long everybody sees a won slap before the next card, in milliseconds.",
   "card_limit": "The game ends after so many turned cards, and most cards win; 0 plays on.",
   "time_limit_min": "The game ends after so many minutes, and most cards win; 0 plays on.",
   "call": "A hand counts only with the call “Slapjack!”.",
   "say_jack": "Saying “Jack!” is the slap: there is nothing to hit.",
   "wrong_call": "A called wrong slap costs no card, but the pile is dealt to the others.",
-  "other_hand": "Whoever turned the card slaps with the other hand.",
+  "hand": "Whoever turned the card slaps it with any hand, with the other one, with the same one, or not at all.",
   "show_jacks": "The cards to slap are laid out for all to see before the deal.",
   "judge": "What is too close to call is decided by the dealer, or by somebody at the table who is not playing.",
   "calm": "The game waits after every card until everybody has slapped or carried on, and wrong slaps are free.",
+  "ace_high": "In War the Ace beats the King.",
+  "war_cards": "In a war each player puts one card face down, or three.",
   "plain_names": "Names are made up by the table, so that nobody has to type one.",
   "reactions": "Players may send each other emoji."
 } as const;
@@ -52,20 +55,22 @@ export const PRESETS = {
       "won_pile": "shuffle_under",
       "penalty": "to_turner",
       "min_show_ms": 800,
+      "slap_moment_ms": 900,
       "card_limit": 0,
       "time_limit_min": 0,
       "call": false,
       "say_jack": false,
       "wrong_call": false,
-      "other_hand": false,
+      "hand": "any",
       "show_jacks": false,
       "judge": "dealer",
       "calm": false,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": false,
       "reactions": true
     },
-    "reaction_ms": 600,
-    "ask_at_cards": 300
+    "reaction_ms": 600
   },
   "little_kids": {
     "name": "Little kids",
@@ -78,20 +83,22 @@ export const PRESETS = {
       "won_pile": "shuffle_under",
       "penalty": "under_pile",
       "min_show_ms": 1500,
+      "slap_moment_ms": 900,
       "card_limit": 0,
       "time_limit_min": 0,
       "call": false,
       "say_jack": false,
       "wrong_call": false,
-      "other_hand": false,
+      "hand": "any",
       "show_jacks": true,
       "judge": "dealer",
       "calm": false,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": true,
       "reactions": false
     },
-    "reaction_ms": 900,
-    "ask_at_cards": 0
+    "reaction_ms": 900
   },
   "calm": {
     "name": "Calm",
@@ -104,20 +111,22 @@ export const PRESETS = {
       "won_pile": "shuffle_under",
       "penalty": "under_pile",
       "min_show_ms": 1500,
+      "slap_moment_ms": 0,
       "card_limit": 0,
       "time_limit_min": 0,
       "call": false,
       "say_jack": false,
       "wrong_call": false,
-      "other_hand": false,
+      "hand": "any",
       "show_jacks": true,
       "judge": "dealer",
       "calm": true,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": true,
       "reactions": false
     },
-    "reaction_ms": 900,
-    "ask_at_cards": 0
+    "reaction_ms": 900
   },
   "house_party": {
     "name": "House party",
@@ -130,20 +139,22 @@ export const PRESETS = {
       "won_pile": "shuffle_under",
       "penalty": "to_turner",
       "min_show_ms": 800,
+      "slap_moment_ms": 900,
       "card_limit": 300,
       "time_limit_min": 0,
       "call": false,
       "say_jack": false,
       "wrong_call": false,
-      "other_hand": false,
+      "hand": "any",
       "show_jacks": false,
       "judge": "table",
       "calm": false,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": false,
       "reactions": true
     },
-    "reaction_ms": 600,
-    "ask_at_cards": 0
+    "reaction_ms": 600
   },
   "shout": {
     "name": "Shout",
@@ -156,20 +167,22 @@ export const PRESETS = {
       "won_pile": "shuffle_under",
       "penalty": "to_turner",
       "min_show_ms": 800,
+      "slap_moment_ms": 900,
       "card_limit": 0,
       "time_limit_min": 0,
       "call": true,
       "say_jack": false,
       "wrong_call": true,
-      "other_hand": true,
+      "hand": "other",
       "show_jacks": false,
       "judge": "dealer",
       "calm": false,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": false,
       "reactions": true
     },
-    "reaction_ms": 600,
-    "ask_at_cards": 0
+    "reaction_ms": 600
   },
   "duel": {
     "name": "Duel",
@@ -182,20 +195,22 @@ export const PRESETS = {
       "won_pile": "shuffle_in",
       "penalty": "to_turner",
       "min_show_ms": 800,
+      "slap_moment_ms": 900,
       "card_limit": 0,
       "time_limit_min": 0,
       "call": false,
       "say_jack": false,
       "wrong_call": false,
-      "other_hand": false,
+      "hand": "any",
       "show_jacks": false,
       "judge": "dealer",
       "calm": false,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": false,
       "reactions": true
     },
-    "reaction_ms": 600,
-    "ask_at_cards": 0
+    "reaction_ms": 600
   },
   "war": {
     "name": "War",
@@ -208,26 +223,32 @@ export const PRESETS = {
       "won_pile": "shuffle_under",
       "penalty": "to_turner",
       "min_show_ms": 800,
+      "slap_moment_ms": 0,
       "card_limit": 0,
       "time_limit_min": 0,
       "call": false,
       "say_jack": false,
       "wrong_call": false,
-      "other_hand": false,
+      "hand": "any",
       "show_jacks": false,
       "judge": "dealer",
       "calm": false,
+      "ace_high": false,
+      "war_cards": "one",
       "plain_names": false,
       "reactions": true
     },
-    "reaction_ms": 600,
-    "ask_at_cards": 0
+    "reaction_ms": 600
   }
 } as const;
 
 export const RANKS_TOO = {
   "queens": "Q"
 } as const;
+
+export const OFFER_FROM_CARDS = 300 as const;
+
+export const OFFER_EVERY_CARDS = 100 as const;
 
 export const RATED_FROM_GAMES = 10 as const;
 
@@ -395,10 +416,22 @@ export type Penalty =
   | "to_turner"
   | "under_pile";
 
+/** With which hand the turner of a card may slap it (R15). */
+export type WhichHand =
+  | "any"
+  | "other"
+  | "same"
+  | "not_turner";
+
 /** Who decides what is too close to call (R18). */
 export type JudgeOf =
   | "dealer"
   | "table";
+
+/** How many cards each seat puts face down in a war (R22). */
+export type WarCards =
+  | "one"
+  | "three";
 
 /** One table's choices; the defaults are the standard game. Times end in their unit, 0 is off. */
 export type Rules = {
@@ -409,15 +442,18 @@ export type Rules = {
   won_pile: WonPile;
   penalty: Penalty;
   min_show_ms: number;
+  slap_moment_ms: number;
   card_limit: number;
   time_limit_min: number;
   call: boolean;
   say_jack: boolean;
   wrong_call: boolean;
-  other_hand: boolean;
+  hand: WhichHand;
   show_jacks: boolean;
   judge: JudgeOf;
   calm: boolean;
+  ace_high: boolean;
+  war_cards: WarCards;
   plain_names: boolean;
   reactions: boolean;
 };
@@ -659,6 +695,7 @@ export type LandedCard = {
 export type Wait =
   | "turn"
   | "last_hand"
+  | "last_card"
   | "answers"
   | "over";
 
@@ -919,6 +956,8 @@ export type Reason =
   | "already_paid"
   | "not_called"
   | "same_hand"
+  | "other_hand"
+  | "turner"
   | "no_slaps"
   | "nothing_to_answer"
   | "nothing_to_pass"
