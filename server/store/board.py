@@ -29,6 +29,7 @@ from engine.rules import GameName
 from engine.value import Value
 from server.store.pipeline import Pipeline
 from server.store.port import BadRecord
+from server.table.kept import read_kept
 from server.table.records import Result
 from wire.figures import FIGURES, By, Page, Row, Span
 
@@ -61,6 +62,7 @@ class Finished(Value):
 
     at_s: int
     result: Result
+    version: int = 1
 
 
 class Board:
@@ -91,7 +93,7 @@ class Board:
         waiting = await self._pipeline.ask(lambda pipe: pipe.hgetall(outbox), outbox)
         for packed_id, packed in waiting.items():
             try:
-                finished = msgspec.msgpack.decode(packed, type=Finished)
+                finished = read_kept(packed, Finished)
                 game = GameName(finished.result.game)
             except (msgspec.DecodeError, ValueError) as wrong:
                 bad = f"{outbox}: {packed_id.decode(errors='replace')}: {wrong}"

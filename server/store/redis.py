@@ -28,6 +28,7 @@ from server.store.nodes import Nodes
 from server.store.people import NEW_S, PERSON_LENGTH, People
 from server.store.pipeline import Pipeline
 from server.store.port import BadRecord, Elsewhere, Store, StoreDown
+from server.table.kept import read_kept
 from server.table.records import RECORD_VERSION, Change, Opened, Score, TableRecord, Tournament, with_hand
 from wire.messages import Kind
 
@@ -278,10 +279,10 @@ def _read(code: str, head: bytes, rest: bytes) -> TableRecord:
         version = msgspec.msgpack.decode(head, type=_Version).version
         if not 1 <= version <= RECORD_VERSION:
             raise BadRecord(f"{key}: version {version}, but this server reads version {RECORD_VERSION}")
-        record = msgspec.msgpack.decode(with_hand(head), type=TableRecord)
+        record = read_kept(with_hand(head), TableRecord)
         if version == RECORD_VERSION and rest:
             key = scores_key(code)
-            scores = msgspec.msgpack.decode(rest, type=Scores)
+            scores = read_kept(rest, Scores)
             record = msgspec.structs.replace(record, scores=scores.scores, archive=scores.archive)
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise BadRecord(f"{key}: {wrong}") from None

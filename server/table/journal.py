@@ -14,6 +14,7 @@ from engine.rules import Rules
 from engine.table import deal
 from engine.value import Value
 from server.judge.judge import Evidence
+from server.table.kept import read_kept
 from server.table.records import SeatRecord, with_hand
 from wire.messages import Verdict
 
@@ -74,8 +75,8 @@ class Replayed(Value):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_DEALT = msgspec.msgpack.encode("entry") + msgspec.msgpack.encode("dealt")
 _decode = msgspec.msgpack.Decoder(AnyEntry).decode
+_DEALT = msgspec.msgpack.encode("entry") + msgspec.msgpack.encode("dealt")
 
 
 def write_entry(entry: AnyEntry) -> bytes:
@@ -90,8 +91,15 @@ def read_entry(kept: bytes) -> AnyEntry:
         raise BadEntry(f"version {kept[0] if kept else 'none'}, but this server reads version {VERSION}")
     if zlib.crc32(kept[5:]) != int.from_bytes(kept[1:5]):
         raise BadEntry("the check sum does not fit: something has changed these bytes")
+    body = with_hand(kept[5:])
     try:
-        return _decode(with_hand(kept[5:]))
+        return _decode(body)
+    except msgspec.ValidationError as strict:
+        try:
+            entry: AnyEntry = read_kept(body, AnyEntry)  # type: ignore[arg-type]
+            return entry
+        except msgspec.DecodeError:
+            raise BadEntry(str(strict)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise BadEntry(str(wrong)) from None
 

@@ -18,6 +18,7 @@ from tests.faults import (
     attacked,
     deployed,
     dropped,
+    failover,
     fuzzed,
     games,
     guessing,
@@ -63,6 +64,7 @@ ROWS: dict[int, Callable[[Path, bool], Figure]] = {
     22: attacked.stages_row,
     23: attacked.files_row,
     24: attacked.party_row,
+    25: failover.row,
 }
 
 

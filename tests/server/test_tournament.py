@@ -287,6 +287,7 @@ def test_r30_a_game_needs_the_hands_of_two_people() -> None:
         table["Ann"].turn()
         table.later(1_000)
     table.command(EndGame())
+    table.later(15_000)
     assert [result.ranked for result in table.results] == [False]
 
 
