@@ -1,6 +1,6 @@
-"""Serves until it is told to stop: the clock, the luck, the store, the port, and the application over them.
+"""Serves until it is told to stop: the clock, the random source, the store, the port, and the application over them.
 
-Knows the real clock and the real luck, which everything else is handed. Knows nothing of tables.
+Builds what is real, the clock and the random source, which everything else is handed. Must not depend on tables.
 """
 
 import asyncio

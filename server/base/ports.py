@@ -1,4 +1,4 @@
-"""What is not ours to control: time and luck. The real ones are built in `serve.py`, fakes in tests."""
+"""What is not ours to control: time and chance. The real ones are built in `serve.py`, fakes in tests."""
 
 from typing import Protocol
 

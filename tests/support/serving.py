@@ -48,12 +48,14 @@ class Served:
         self, folder: Path, redis_url: str = "", *, module: str = "tests.support.serve", **settings: str
     ) -> None:
         self._module = module
+        self.data = folder / "data"
+        """Where it keeps its own store."""
         self._log = folder / "server.log"
         self._port = lasting_port()
         self._environ = {
             **PLAIN,
             **ROOMY,
-            "SLAPJACK_DATA": str(folder / "data"),
+            "SLAPJACK_DATA": str(self.data),
             "REDIS_URL": redis_url,
             "PYTHONUNBUFFERED": "1",
             **settings,
