@@ -148,15 +148,38 @@ class AddComputer(Message, tag="add_computer"):
     slip_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
 
 
+class SetComputer(Message, tag="set_computer"):
+    """The host has a computer player play otherwise, between games (R31)."""
+
+    seat: SeatId
+    reaction_ms: Annotated[int, msgspec.Meta(ge=150, le=5_000)] = 600
+    spread_ms: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 120
+    slip_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+
+
 class SetTable(Message, tag="set_table"):
-    """The host chooses how many wins make a champion (R29, 0: open-ended), and whether the leaderboard counts games."""
+    """The host chooses how many wins make a champion (R29, 0: open-ended), and whether the leaderboard counts games.
+
+    Refused with `would_crown` where somebody has won so often already, unless `crown` says that this is meant.
+    """
 
     first_to: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     ranked: bool = True
+    crown: bool = False
 
 
 class Remove(Message, tag="remove"):
-    """The host removes a seat (R25)."""
+    """The host removes a seat (R25), and whoever sat there stays out until they are let back in.
+
+    With `if_away` only while they are away, which does not keep them from coming again.
+    """
+
+    seat: SeatId
+    if_away: bool = False
+
+
+class LetBack(Message, tag="let_back"):
+    """The host lets somebody come back who was removed from that seat."""
 
     seat: SeatId
 
@@ -189,7 +212,10 @@ class Sit(Message, tag="sit"):
 
 
 class Claim(Message, tag="claim"):
-    """Somebody who is in no game says that `seat`, whose phone is gone, is theirs; the host decides."""
+    """Somebody who is in no game says that `seat`, whose phone is gone, is theirs; the host decides.
+
+    They must have come after it was lost, one may ask for it at a time, and after a while the question goes away.
+    """
 
     seat: SeatId
 
@@ -199,6 +225,10 @@ class GiveSeat(Message, tag="give_seat"):
 
     seat: SeatId
     yes: bool
+
+
+class AskTournaments(Message, tag="ask_tournaments"):
+    """What tournaments have ended here (R29)? Answered by `Tournaments`."""
 
 
 class Quit(Message, tag="quit"):
@@ -227,20 +257,35 @@ ClientMessage = (
     | EndGame
     | SetRules
     | AddComputer
+    | SetComputer
     | SetTable
     | Remove
+    | LetBack
     | SetHandicap
     | Lock
     | Rename
     | Sit
     | Claim
     | GiveSeat
+    | AskTournaments
     | Quit
     | React
 )
 
 HostCommand = (
-    Start | HoldDeal | Pause | EndGame | SetRules | AddComputer | SetTable | Remove | SetHandicap | Lock | GiveSeat
+    Start
+    | HoldDeal
+    | Pause
+    | EndGame
+    | SetRules
+    | AddComputer
+    | SetComputer
+    | SetTable
+    | Remove
+    | LetBack
+    | SetHandicap
+    | Lock
+    | GiveSeat
 )
 """What the host alone may say."""
 
@@ -304,6 +349,8 @@ class TableSeat(Value):
     tally: Tally | None = None
     claimed: bool = False
     program: bool = False
+    spread_ms: int = 0
+    slip_percent: int = 0
 
 
 class Standing(Value):
@@ -314,6 +361,22 @@ class Standing(Value):
     wins: int
     games: int
     seat: SeatId | None
+
+
+class Removed(Value):
+    """Somebody whom the host has removed from `seat`, and who stays out until let back in."""
+
+    seat: SeatId
+    name: str
+    face: str
+
+
+class EndedTournament(Value):
+    """A tournament to `first_to` wins (0 where that was not kept), after so many games; `standings` best first."""
+
+    first_to: int
+    games: int
+    standings: tuple[Standing, ...]
 
 
 class Stage(StrEnum):
@@ -376,8 +439,9 @@ class TableView(Value):
     """The table around the game; `game` counts the games played here. `winners` won the last one.
 
     `next_deal_us` is the moment of the next deal in a break, 0 where there is none. `asleep`: every person is away
-    and the game stands still (R24). `champions` have just won a tournament of `first_to` wins (R29). `standings` are
-    there between games, best first.
+    and the game stands still (R24). `deserted`: everybody else who played is away or has left, and the next deal waits
+    for the host (R28). `champions` have just won a tournament of `first_to` wins (R29). `standings` are there between
+    games, best first. `removed` are those whom the host has removed.
     """
 
     code: str
@@ -397,6 +461,8 @@ class TableView(Value):
     ranked: bool = True
     champions: tuple[SeatId, ...] = ()
     standings: tuple[Standing, ...] = ()
+    removed: tuple[Removed, ...] = ()
+    deserted: bool = False
 
 
 class Update(Message, tag="update"):
@@ -455,6 +521,27 @@ class SuspectFlagged(Message, tag="suspect_flagged"):
     one_in: int
 
 
+class SeatClaimed(Message, tag="seat_claimed"):
+    """For the host alone: who says that `seat` is theirs, and until when the host may answer with `GiveSeat`.
+
+    `since_us` is when they came to the table. `same_network`: they come from the network from which that seat came
+    last; null where that is not known any more.
+    """
+
+    seat: SeatId
+    name: str
+    face: str
+    since_us: int
+    until_us: int
+    same_network: bool | None
+
+
+class Tournaments(Message, tag="tournaments"):
+    """The last tournaments that have ended at this table, the latest first (R29); the answer to `AskTournaments`."""
+
+    ended: tuple[EndedTournament, ...]
+
+
 class RejectReason(StrEnum):
     """Why the server or the game did not do as asked; the words for people are the client's."""
 
@@ -478,6 +565,11 @@ class RejectReason(StrEnum):
     NO_QUESTION = "no_question"
     TOO_SOON = "too_soon"
     REACTIONS_OFF = "reactions_off"
+    REMOVED = "removed"
+    NOT_AWAY = "not_away"
+    WOULD_CROWN = "would_crown"
+    ALREADY_CLAIMED = "already_claimed"
+    CAME_BEFORE = "came_before"
 
 
 class Refused(Message, tag="refused"):
@@ -510,4 +602,16 @@ class CloseCode(IntEnum):
     STORE_DOWN = 4504
 
 
-ServerMessage = Welcome | Seated | Update | Synced | AnyHand | StoreStalled | Reacted | SuspectFlagged | Refused
+ServerMessage = (
+    Welcome
+    | Seated
+    | Update
+    | Synced
+    | AnyHand
+    | StoreStalled
+    | Reacted
+    | SuspectFlagged
+    | SeatClaimed
+    | Tournaments
+    | Refused
+)

@@ -37,6 +37,7 @@ from wire.messages import (
     Quit,
     Reacted,
     Refused,
+    SeatClaimed,
     Seated,
     SeatId,
     Shown,
@@ -45,6 +46,7 @@ from wire.messages import (
     Sync,
     Synced,
     TableView,
+    Tournaments,
     Update,
     Welcome,
 )
@@ -94,7 +96,7 @@ class Resumed(Value):
 
 Move = DoTurn | DoSlap | DoCall | DoCarryOn
 
-ClientEvent = Update | Refused | Reacted | SuspectFlagged | StoreStalled | Lost | Resumed
+ClientEvent = Update | Refused | Reacted | SuspectFlagged | SeatClaimed | Tournaments | StoreStalled | Lost | Resumed
 """What a player is told: updates at the moment at which they are to be shown, the rest as it comes."""
 
 
@@ -183,7 +185,7 @@ class Session:
                 self._happenings.append(message)
             case AnyHand(game, nth):
                 self.say(AllSaid(game, nth))
-            case Reacted() | SuspectFlagged() | StoreStalled():
+            case Reacted() | SuspectFlagged() | SeatClaimed() | Tournaments() | StoreStalled():
                 self._happenings.append(message)
             case _:
                 assert_never(message)

@@ -35,10 +35,12 @@ from wire.messages import (
     React,
     Reacted,
     Refused,
+    SeatClaimed,
     SeatId,
     Start,
     StoreStalled,
     SuspectFlagged,
+    Tournaments,
     Update,
 )
 
@@ -250,6 +252,10 @@ class Table(Sized):
             case SuspectFlagged():
                 name = self._name_of(event.seat) or "Somebody"
                 self._say(f"{name}: hands unlike people's; honest ones look so once in {event.one_in}.")
+            case SeatClaimed():
+                self._say(f"{event.name} says that the seat of {self._name_of(event.seat) or 'somebody'} is theirs: M.")
+            case Tournaments():
+                pass
             case StoreStalled():
                 self._say(
                     "The score book does not answer. Nothing is lost; play goes on by itself." if event.on else ""

@@ -80,7 +80,10 @@ def _hosts(seen: Seen) -> list[tuple[str, Message]]:
         )
     told.append(("Open the table to newcomers", Lock(False)) if table.locked else ("Lock the table", Lock(True)))
     told += [
-        (f"Remove {'the computer ' if each.kind is Kind.COMPUTER else ''}{inert(each.name, 20)}", Remove(each.id))
+        (
+            f"Remove {'the computer ' if each.kind is Kind.COMPUTER else ''}{inert(each.name, 20)}",
+            Remove(each.id, if_away=each.away),
+        )
         for each in seen.seats
         if each.id != seen.me
     ]

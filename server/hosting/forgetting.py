@@ -83,7 +83,7 @@ def _without(replayed: Replayed, journal: Sequence[bytes], person: str) -> Seque
     Only its deal names anybody.
     """
     seats = tuple(
-        msgspec.structs.replace(seat, name="", key_hash="") if seat.key_hash == person else seat
+        msgspec.structs.replace(seat, name="", key_hash="", made_up="") if seat.key_hash == person else seat
         for seat in replayed.dealt.seats
     )
     return [write_entry(msgspec.structs.replace(replayed.dealt, seats=seats)), *journal[1 : replayed.entries]]

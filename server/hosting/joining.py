@@ -41,16 +41,18 @@ class JoinQueue:
         self._pending: set[asyncio.Task[None]] = set()
         self._last: asyncio.Task[None] | None = None
 
-    def add(self, conn: ConnId, join: Join, arrived_us: int) -> None:
+    def add(self, conn: ConnId, join: Join, arrived_us: int, network: str) -> None:
         """Looks up whose `join.key` is, then lets the join in after those before it."""
-        self._last = asyncio.ensure_future(self._look_up(conn, join, arrived_us, self._last))
+        self._last = asyncio.ensure_future(self._look_up(conn, join, arrived_us, network, self._last))
         self._pending.add(self._last)
         self._last.add_done_callback(self._pending.discard)
 
-    async def _look_up(self, conn: ConnId, join: Join, arrived_us: int, before: "asyncio.Task[None] | None") -> None:
+    async def _look_up(
+        self, conn: ConnId, join: Join, arrived_us: int, network: str, before: "asyncio.Task[None] | None"
+    ) -> None:
         said: Said | None = None
         try:
-            said = Said(conn, join, await self._store.person_of(hash_of(join.key)))
+            said = Said(conn, join, await self._store.person_of(hash_of(join.key)), network)
         except StoreDown as down:
             self._log.warning("a person cannot be looked up: %s", down)
             self._refuse(conn, CloseCode.STORE_DOWN, STORE_AWAY)

@@ -102,16 +102,19 @@ class Mailbox:
             return
         self._phones[conn] = phone
 
-    def hear(self, conn: ConnId, message: ClientMessage, arrived_us: int) -> None:
-        """A message has arrived. Where too much waits for the store already, its phone is hung up on."""
+    def hear(self, conn: ConnId, message: ClientMessage, arrived_us: int, network: str = "") -> None:
+        """A message has arrived, from that client network.
+
+        Where too much waits for the store already, its phone is hung up on.
+        """
         if len(self._inbox) >= MOST_WAITING:
             if (phone := self._phones.get(conn)) is not None:
                 self.disconnect(conn)
                 phone.hang_up(CloseCode.STORE_DOWN, STORE_AWAY)
         elif isinstance(message, Join) and message.key:
-            self._joins.add(conn, message, arrived_us)
+            self._joins.add(conn, message, arrived_us, network)
         else:
-            self._post(Said(conn, message), arrived_us)
+            self._post(Said(conn, message, network=network), arrived_us)
 
     def pong(self, conn: ConnId, sent_us: int, arrived_us: int, kernel_rtt_us: int | None = None) -> None:
         """The ping sent at `sent_us` has come back; with the kernel's round trip where its peer is the phone."""

@@ -102,9 +102,7 @@ class SocketEndpoint:
         if mailbox is None:
             return
         json = _speaks_json(socket)
-        connection = Connection(
-            ConnId(next(self._ids)), link, mailbox, is_direct(link.peer, address), self._settings, json
-        )
+        connection = Connection(ConnId(next(self._ids)), link, mailbox, address, self._settings, json)
         mailbox.connect(connection.id, JsonPhone(link) if json else link)
         link.attach(connection.receive, connection.ponged, connection.afford)
         meters.CONNECTIONS.inc()
@@ -171,13 +169,14 @@ class Connection:
     """One phone's way into its mailbox, with a limit on how much it may say."""
 
     def __init__(
-        self, conn: ConnId, link: LinkProtocol, mailbox: Mailbox, direct: bool, settings: Settings, json: bool
+        self, conn: ConnId, link: LinkProtocol, mailbox: Mailbox, address: str, settings: Settings, json: bool
     ) -> None:
         self.id = conn
         self._link = link
         self._mailbox = mailbox
         self._bucket = Bucket(settings.messages_per_s, settings.message_burst)
-        self._direct = direct
+        self._direct = is_direct(link.peer, address)
+        self._network = client_network(address)
         self._json = json
         self._asked_to_join = False
         self._patience = asyncio.get_running_loop().call_later(settings.join_timeout_s, self._expect_join)
@@ -197,7 +196,7 @@ class Connection:
                 self._link.hang_up(CloseCode.MALFORMED, _short(str(wrong)))
                 return
             self._asked_to_join = self._asked_to_join or isinstance(message, Join)
-            self._mailbox.hear(self.id, message, arrived_us)
+            self._mailbox.hear(self.id, message, arrived_us, self._network)
 
     def afford(self, now_us: int) -> bool:
         """Whether this phone may say one more thing; the socket is closed where it has said too much."""

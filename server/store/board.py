@@ -77,6 +77,7 @@ class Board:
         self._keep_s = keep_s
         self._rank_programs = rank_programs
         self._count_script = pipeline.script("count")
+        self._rename_script = pipeline.script("rename")
 
     async def announce(self, code: str) -> int:
         """Says that this table is about to have a result waiting. Gives the time, in seconds since 1970."""
@@ -175,6 +176,16 @@ class Board:
         own = _row(ranks[-1] if own_score is not None else None, figures[-1], True) if asker else None
         return Page(people, -(-people // PAGE_ROWS), tuple(rows), own if own and own.games else None)
 
+    async def rename(self, person: str, name: str, face: str = "") -> None:
+        """Has a person, or the id that they have on the board, called this in every row until their next game.
+
+        Without a `face` that stays. Raises `StoreDown` or `BadRecord`.
+        """
+        now_s = await self._pipeline.now_s()
+        for game in GameName:
+            rows = [f"{_prefix(game)}{each}:row:{_member(person)}" for each in _periods(now_s)]
+            await self._rename_script(rows, (name, face))
+
     async def forget(self, person: str) -> None:
         """Takes a person off every board."""
         now_s = await self._pipeline.now_s()
@@ -193,15 +204,6 @@ class Board:
                 yield member, _row(None, row, False)
             if not int(cursor):
                 return
-
-    async def rename(self, member: str, name: str) -> None:
-        """Has a person called this in every row, until their next game."""
-        now_s = await self._pipeline.now_s()
-        for game in GameName:
-            for span in Span:
-                row = f"{_prefix(game)}{period(span, now_s)}:row:{member}"
-                if await self._pipeline.answer(self._redis.exists(row), row):
-                    await self._pipeline.answer(self._redis.hset(row, "name", name), row)
 
     async def _count(self, game: GameName, finished: Finished) -> bool:
         """Counts a result unless it has been; False while counting is paused."""
@@ -248,8 +250,7 @@ class Board:
 
     async def _take_off(self, game: GameName, members: Sequence[str], now_s: int) -> None:
         prefix = _prefix(game)
-        # Of months and weeks only these can still be there, the rest have expired.
-        periods = {period(span, now_s - days * DAY_S) for span in Span for days in (0, 7, 14)}
+        periods = _periods(now_s)
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.zrem(f"{prefix}seen", *members)
             for each in periods:
@@ -275,6 +276,11 @@ def period(span: Span, at_s: int) -> str:
         case Span.WEEK:
             year, week, _ = day.isocalendar()
             return f"{year}-W{week:02}"
+
+
+def _periods(now_s: int) -> list[str]:
+    """Those that can still be there: other months and weeks have expired."""
+    return sorted({period(span, now_s - days * DAY_S) for span in Span for days in (0, 7, 14)})
 
 
 def _ends_s(span: Span, at_s: int) -> int:

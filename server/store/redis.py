@@ -215,6 +215,11 @@ class RedisStore(Store):
             await self.pipeline.ask(lambda pipe: pipe.unlink(table_keys(code)[5]), code)
         for person in change.left:
             await self.people.stood_up(code, person)
+        for renamed in change.renamed:
+            try:
+                await self.board.rename(renamed.person, renamed.name, renamed.face)
+            except (StoreDown, BadRecord) as wrong:
+                log.warning("somebody at table %s is called otherwise on the leaderboard later: %s", code, wrong)
         if finished is not None:
             try:
                 await self.board.drain(code)

@@ -9,12 +9,20 @@ from server.table.announcer import Announcer, Rejection
 from server.table.chair import Chair, Guest
 from server.table.games import Games
 from server.table.heartbeat import Heartbeat
-from server.table.mail import ConnId
+from server.table.mail import ConnId, Said
 from server.table.names import BadName, clean, clean_face
-from server.table.state import TableState
+from server.table.records import RemovedSeat
+from server.table.state import SeatClaim, TableState
 from wire.messages import PROTOCOL, CloseCode, Join, RejectReason, Rename, Seated, SeatId, Sit, Welcome
 
 TABLE_FULL = (RejectReason.TABLE_FULL, "every seat at this table is taken")
+
+CLAIM_US = 120_000_000
+"""For how long the host is asked whether a lost seat is somebody's."""
+NOTICED_US = 30_000_000
+"""A phone may be dead for so long before anybody notices; its owner may have come with another one meanwhile."""
+MOST_REMOVED = 50
+"""How many removed people a table remembers."""
 
 
 class Admission:
@@ -35,12 +43,13 @@ class Admission:
         self._announcer = announcer
         self._heartbeat = heartbeat
         self._games = games
-        self._spectated: dict[str, None] = {}
+        self._spectated: dict[str, int] = {}
 
     # --- coming --------------------------------------------------------------------------------------------------
 
-    def join(self, conn: ConnId, join: Join, person: str) -> Rejection | None:
-        """Somebody's first message; `person` is to whom their key belongs, where that is known."""
+    def join(self, said: Said, join: Join) -> Rejection | None:
+        """Somebody's first message, with what is known of who says it."""
+        conn, person, network = said.conn, said.person, said.network
         state, seats = self._state, self._state.seats
         if join.protocol != PROTOCOL:
             self._announcer.hang_up(conn, CloseCode.WRONG_VERSION, "the page is older than the server: load it again")
@@ -49,6 +58,8 @@ class Admission:
         key, person = (join.key, person) if KEY.fullmatch(join.key) else (new_key(self._random_source), "")
         key_hash = person or hash_of(key)
         # Somebody who wants to watch, on the television say, keeps the seat that their phone has.
+        if any(removed.key_hash == key_hash for removed in state.removed):
+            return RejectReason.REMOVED, "the host has removed you from this table"
         chair = None if join.watch else seats.chair_of(key_hash)
         if chair is None:
             # A screen whose line has blipped comes back, though the table was locked meanwhile.
@@ -59,9 +70,17 @@ class Admission:
             if not join.watch:
                 chair = seats.seat_person(join, key_hash, state.rules)
         if chair is not None:
-            self._take_seat(conn, chair)
+            self._take_seat(conn, chair, network)
         # Only now: what their coming has set going is told to the others, and to them with the whole table.
-        state.guests[conn] = Guest(key_hash, chair, heard_us=state.now_us)
+        state.guests[conn] = Guest(
+            key_hash,
+            chair,
+            chair.record.name if chair is not None else clean(join.name),
+            clean_face(join.face),
+            network,
+            since_us=self._spectated.get(key_hash, state.now_us),
+            heard_us=state.now_us,
+        )
         self._heartbeat.greet()
         seat_id = chair.id if chair is not None else None
         self._announcer.tell((conn,), Welcome(state.code, key, seat_id, state.now_us))
@@ -87,10 +106,17 @@ class Admission:
         own = self._state.seats.own(guest)
         if own is not None and (own.place is not None or own.id in (self._state.seats.host, seat)):
             return RejectReason.ALREADY_SEATED
-        chair = self._state.seats.chair(seat)
+        state, chair = self._state, self._state.seats.chair(seat)
         if chair is None or chair.computer is not None or chair.connected:
             return RejectReason.NO_SUCH_SEAT, "nobody is away from that seat"
-        self._state.claims[conn] = seat
+        if guest.since_us < chair.lost_us - NOTICED_US:
+            return RejectReason.CAME_BEFORE, "you were here before that seat was lost"
+        claimant = state.claimant(seat)
+        if (claimant is not None and claimant[0] != conn) or guest.key_hash in chair.turned_away:
+            return RejectReason.ALREADY_CLAIMED, "somebody asks for that seat, or the host has said no"
+        others = {other: claim for other, claim in state.claims.items() if claim.conn != conn}
+        state.claims = others | {seat: SeatClaim(conn, state.now_us + CLAIM_US)}
+        self._announcer.claimed(seat)
         return None
 
     def give_seat(self, seat: SeatId, yes: bool) -> Rejection | None:
@@ -100,10 +126,11 @@ class Admission:
         if chair is None or claimant is None:
             return RejectReason.NO_SUCH_SEAT
         conn, guest = claimant
+        state.claims = {other: claim for other, claim in state.claims.items() if other != seat}
         if not yes:
-            del state.claims[conn]
+            chair.turned_away.add(guest.key_hash)
             return None
-        state.claims = {other: claimed for other, claimed in state.claims.items() if claimed != seat}
+        chair.turned_away.clear()
         own = state.seats.own(guest)
         if own is not None:
             guest.chair = None
@@ -115,12 +142,11 @@ class Admission:
         return None
 
     def rename(self, guest: Guest, rename: Rename) -> Rejection | None:
-        """Somebody at a seat has another name and face."""
+        """Somebody at a seat has another name and face; while names are made up, the table sees the face alone."""
         if guest.chair is None:
             return RejectReason.NOT_SEATED
         try:
-            seats, plain = self._state.seats, self._state.rules.plain_names
-            name = guest.chair.record.name if plain else seats.own_name(rename.name, guest.chair)
+            name = self._state.seats.own_name(rename.name, guest.chair)
         except BadName as wrong:
             return RejectReason.BAD_NAME, str(wrong)
         guest.chair.record = msgspec.structs.replace(guest.chair.record, name=name, face=clean_face(rename.face))
@@ -148,13 +174,16 @@ class Admission:
     def _seat(self, conn: ConnId, guest: Guest, chair: Chair) -> None:
         guest.chair = chair
         self._announcer.tell((conn,), Seated(chair.id))
-        self._take_seat(conn, chair)
+        self._take_seat(conn, chair, guest.network)
 
-    def _take_seat(self, conn: ConnId, chair: Chair) -> None:
+    def _take_seat(self, conn: ConnId, chair: Chair, network: str) -> None:
         if chair.conn is not None:
             self._state.drop_guest(chair.conn)
             self._announcer.hang_up(chair.conn, CloseCode.SEAT_TAKEN_OVER, "your seat is in use on another device")
+        if chair.id in self._state.claims:
+            self._state.claims = {seat: claim for seat, claim in self._state.claims.items() if seat != chair.id}
         chair.conn = conn
+        chair.network = network
         chair.path = Path()
         chair.silent_turns = 0
         self._came(chair)
@@ -171,11 +200,13 @@ class Admission:
         if guest is None:
             return
         if guest.chair is None:
-            self._spectated[guest.key_hash] = self._spectated.pop(guest.key_hash, None)
+            self._spectated.pop(guest.key_hash, None)
+            self._spectated[guest.key_hash] = guest.since_us
             if len(self._spectated) > self._max_spectators:
                 del self._spectated[next(iter(self._spectated))]
             return
         guest.chair.conn = None
+        guest.chair.lost_us = self._state.now_us
         self._games.presence_changed()
 
     def quit(self, conn: ConnId, guest: Guest) -> None:
@@ -184,6 +215,22 @@ class Admission:
             self._remove(guest.chair)
         self._state.drop_guest(conn)
         self._announcer.hang_up(conn, CloseCode.REMOVED, "you have left the table")
+
+    def remove(self, seat: SeatId, *, if_away: bool) -> Rejection | None:
+        """The host removes a seat, and with it whoever sits there, from all their screens."""
+        state, chair = self._state, self._state.seats.chair(seat)
+        if chair is None:
+            return RejectReason.NO_SUCH_SEAT
+        if if_away and not chair.away:
+            return RejectReason.NOT_AWAY, "they have come back"
+        record = chair.record
+        if record.key_hash and not if_away and chair.id != state.seats.host:
+            out = RemovedSeat(record.id, record.shown_name(state.rules.plain_names), record.face, record.key_hash)
+            state.removed = (*state.removed, out)[-MOST_REMOVED:]
+        self.dismiss(chair, "the host has removed you from the table")
+        if record.key_hash:
+            self._hang_up_on(record.key_hash, "the host has removed you from the table")
+        return None
 
     def dismiss(self, chair: Chair, reason: str) -> None:
         """Takes a seat away from whoever has it."""
@@ -198,14 +245,19 @@ class Admission:
         chair = state.seats.chair_of(person)
         if chair is not None:
             # First, for their leaving may end the game, and its result must not name them.
-            chair.record = msgspec.structs.replace(chair.record, name="", key_hash="")
+            chair.record = msgspec.structs.replace(chair.record, name="", key_hash="", made_up="")
             self.dismiss(chair, "you have been forgotten, as you asked")
-        for conn in [conn for conn, guest in state.guests.items() if guest.key_hash == person]:
-            state.drop_guest(conn)
-            self._announcer.hang_up(conn, CloseCode.REMOVED, "you have been forgotten, as you asked")
+        self._hang_up_on(person, "you have been forgotten, as you asked")
         self._spectated.pop(person, None)
+        if any(removed.key_hash == person for removed in state.removed):
+            state.removed = tuple(removed for removed in state.removed if removed.key_hash != person)
         if state.scores.knows(person):
             state.scores.forget(person)
+
+    def _hang_up_on(self, person: str, reason: str) -> None:
+        for conn in [conn for conn, guest in self._state.guests.items() if guest.key_hash == person]:
+            self._state.drop_guest(conn)
+            self._announcer.hang_up(conn, CloseCode.REMOVED, reason)
 
     def _remove(self, chair: Chair) -> None:
         """Takes a seat from the table for good (R25); its win score stays with its owner."""

@@ -6,17 +6,23 @@ from server.table.chair import Chair, Guest
 from server.table.mail import ConnId, HangUp, Tell
 from server.table.outbox import Outbox
 from server.table.outcome import GameUpdate
+from server.table.records import Computer
 from server.table.state import TableState
 from wire.messages import (
     CloseCode,
     Message,
     Refused,
     RejectReason,
+    Removed,
+    SeatClaimed,
+    SeatId,
     SuspectFlagged,
     TableSeat,
     TableView,
     Update,
 )
+
+NO_COMPUTER = Computer(0, 0, 0)
 
 Rejection = Refusal | RejectReason | tuple[RejectReason, str]
 """Why something was not done: by the game, by the table, or by the table with more to say about it."""
@@ -95,9 +101,26 @@ class Announcer:
         self._outbox.effects.append(Tell((conn,), whole, send_at_us))
         guest = state.guests[conn]
         if guest.chair is not None and guest.chair.id == state.seats.host:
-            for chair in state.seats.chairs:
-                if chair.detector.flagged:
-                    self.flagged(chair)
+            self.tell_new_host()
+
+    def tell_new_host(self) -> None:
+        """Tells whoever is host now what only a host knows."""
+        for chair in self._state.seats.chairs:
+            if chair.detector.flagged:
+                self.flagged(chair)
+        for seat in self._state.claims:
+            self.claimed(seat)
+
+    def claimed(self, seat: SeatId) -> None:
+        """Tells the host who says that a lost seat is theirs."""
+        state = self._state
+        chair, host, claimant = state.seats.chair(seat), state.seats.chair(state.seats.host), state.claimant(seat)
+        if chair is None or host is None or host.conn is None or claimant is None:
+            return
+        guest = claimant[1]
+        same = guest.network == chair.network if guest.network and chair.network else None
+        until_us = state.claims[seat].until_us
+        self.tell((host.conn,), SeatClaimed(seat, guest.name, guest.face, guest.since_us, until_us, same))
 
     def flagged(self, suspect: Chair) -> None:
         """Tells the host of hands that are no person's."""
@@ -108,7 +131,7 @@ class Announcer:
 
 def table_view(state: TableState) -> TableView:
     """The table as everybody sees it."""
-    seats, scores = state.seats, state.scores
+    seats, scores, plain = state.seats, state.scores, state.rules.plain_names
     return TableView(
         code=state.code,
         stage=state.stage,
@@ -126,14 +149,17 @@ def table_view(state: TableState) -> TableView:
         first_to=scores.first_to,
         ranked=state.ranked,
         champions=tuple(chair.id for chair in seats.chairs if chair.score_key in scores.champions),
-        standings=scores.standings(seats.chairs) if state.play is None else (),
+        standings=scores.standings(seats.chairs, plain_names=plain) if state.play is None else (),
+        removed=tuple(Removed(each.seat, each.name, each.face) for each in state.removed),
+        deserted=state.deserted,
     )
 
 
 def _seat_view(state: TableState, chair: Chair) -> TableSeat:
+    computer = chair.computer or NO_COMPUTER
     return TableSeat(
         id=chair.id,
-        name=chair.record.name,
+        name=chair.record.shown_name(state.rules.plain_names),
         face=chair.record.face,
         kind=chair.record.kind,
         place=chair.place,
@@ -142,8 +168,10 @@ def _seat_view(state: TableState, chair: Chair) -> TableSeat:
         wins=state.scores.wins(chair.score_key),
         rtt_ms=chair.told_rtt_ms,
         handicap_ms=chair.handicap_ms,
-        reaction_ms=chair.computer.reaction_ms if chair.computer is not None else 0,
+        reaction_ms=computer.reaction_ms,
         tally=chair.tally() if state.play is None else None,
         claimed=state.claimant(chair.id) is not None,
         program=chair.record.program,
+        spread_ms=computer.spread_ms,
+        slip_percent=computer.slip_percent,
     )

@@ -24,7 +24,11 @@ SILENT_PINGS = 3
 
 @dataclass(slots=True)
 class Chair:
-    """A seat at the table and whoever sits on it. `place` is its seat in the running game, in which it said `moves`."""
+    """A seat at the table and whoever sits on it. `place` is its seat in the running game, in which it said `moves`.
+
+    `lost_us` is when its phone was lost last, `network` the client network from which that came. `turned_away` are
+    those to whom the host has said that this seat is not theirs.
+    """
 
     record: SeatRecord
     conn: ConnId | None = None
@@ -38,6 +42,9 @@ class Chair:
     moves: int = 0
     detector: CheatDetector = CheatDetector()
     told_rtt_ms: int = 0
+    network: str = ""
+    lost_us: int = 0
+    turned_away: set[str] = field(default_factory=set)
 
     @property
     def id(self) -> SeatId:
@@ -86,10 +93,17 @@ class Chair:
 
 @dataclass(slots=True)
 class Guest:
-    """Somebody at the other end of a connection; without a chair they watch."""
+    """Somebody at the other end of a connection; without a chair they watch.
+
+    `name` and `face` are as they came, `since_us` is when they, not this connection, first came to the table.
+    """
 
     key_hash: str
     chair: Chair | None
+    name: str = ""
+    face: str = ""
+    network: str = ""
+    since_us: int = 0
     path: Path = Path()
     heard_us: int = 0
     unanswered: int = 0

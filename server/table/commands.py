@@ -7,6 +7,7 @@ import msgspec
 from server.table.admission import TABLE_FULL, Admission
 from server.table.announcer import Rejection
 from server.table.games import Games
+from server.table.records import Computer
 from server.table.state import TableState
 from wire.messages import (
     AddComputer,
@@ -14,11 +15,13 @@ from wire.messages import (
     GiveSeat,
     HoldDeal,
     HostCommand,
+    LetBack,
     Lock,
     Pause,
     RejectReason,
     Remove,
     SeatId,
+    SetComputer,
     SetHandicap,
     SetRules,
     SetTable,
@@ -57,19 +60,22 @@ class Commands:
                 if state.seats.is_full(state.rules):
                     return TABLE_FULL
                 state.seats.seat_computer(message)
-            case Remove(seat):
-                chair = state.seats.chair(seat)
-                if chair is None:
+            case Remove(seat, if_away):
+                return self._admission.remove(seat, if_away=if_away)
+            case LetBack(seat):
+                if all(removed.seat != seat for removed in state.removed):
                     return RejectReason.NO_SUCH_SEAT
-                self._admission.dismiss(chair, "the host has removed you from the table")
+                state.removed = tuple(removed for removed in state.removed if removed.seat != seat)
+            case SetComputer():
+                return self._set_computer(message)
             case GiveSeat(seat, yes):
                 return self._admission.give_seat(seat, yes)
             case SetHandicap(seat, ms):
                 return self._set_handicap(seat, ms)
             case Lock(on):
                 state.locked = on
-            case SetTable(first_to, ranked):
-                state.scores.first_to, state.ranked = first_to, ranked
+            case SetTable():
+                return self._set_table(message)
             case _:
                 assert_never(message)
         return None
@@ -91,9 +97,27 @@ class Commands:
             return RejectReason.ALREADY_PLAYING
         if conflicts := message.rules.conflicts():
             return RejectReason.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
-        made_up, state.rules = state.rules.plain_names, message.rules
-        if message.rules.plain_names and not made_up:
+        state.rules = message.rules
+        if state.rules.plain_names:
             state.seats.name_plainly()
+        return None
+
+    def _set_table(self, message: SetTable) -> Rejection | None:
+        state, first_to = self._state, message.first_to
+        changes = first_to != state.scores.first_to
+        if changes and not message.crown and 0 < first_to <= state.scores.most_wins():
+            return RejectReason.WOULD_CROWN, f"somebody here has won {state.scores.most_wins()} games already"
+        state.scores.first_to, state.ranked = first_to, message.ranked
+        return None
+
+    def _set_computer(self, message: SetComputer) -> Rejection | None:
+        chair = self._state.seats.chair(message.seat)
+        if chair is None or chair.computer is None:
+            return RejectReason.NO_SUCH_SEAT
+        if self._state.play is not None:
+            return RejectReason.ALREADY_PLAYING
+        plays = Computer(message.reaction_ms, message.spread_ms, message.slip_percent)
+        chair.record = msgspec.structs.replace(chair.record, computer=plays)
         return None
 
     def _set_handicap(self, seat: SeatId, ms: int) -> Rejection | None:

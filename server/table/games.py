@@ -2,6 +2,7 @@
 
 from engine.cards import deck_text, full_deck, shuffled
 from engine.game import GameOver, Refusal, Seat, WrongSlap
+from engine.rules import GameName
 from engine.table import deal
 from server.base.ports import RandomSource
 from server.judge.judge import Evidence
@@ -17,7 +18,9 @@ from server.table.strain import Strain
 from server.table.unsaved import Unsaved
 from wire.messages import AnyHand, RejectReason, Stage, Verdict
 
-BREAK_US = 3_000_000
+BREAK_US = 7_000_000
+DUEL_BREAK_US = 3_000_000
+"""Between games there is time to look at the result; Duel's rules say three seconds themselves (R28)."""
 
 
 class Games:
@@ -59,7 +62,8 @@ class Games:
         state.dealer = ids[dealer]
         state.games += 1
         state.stage = Stage.PLAYING
-        state.paused = state.held = False
+        state.played = state.seats.people()
+        state.paused = state.held = state.deserted = False
         state.next_deal_us = 0
         state.frozen_since_us = None
         state.scores.begin()
@@ -85,6 +89,7 @@ class Games:
         """Goes on with a game from the journal. It stands still until somebody is back (R24)."""
         state, dealt = self._state, replayed.dealt
         state.stage = Stage.PLAYING
+        state.played = sum(seat.computer is None for seat in dealt.seats)
         state.play = Play(
             replayed.game,
             dealt.rules,
@@ -100,16 +105,21 @@ class Games:
         self._resumed = True
 
     def settle_break(self) -> None:
-        """Times the next deal, while there are people for it (R28)."""
+        """Times the next deal, while there are people for it (R28).
+
+        Where everybody else who played is gone, it waits for the host.
+        """
         state = self._state
         if state.stage is not Stage.BREAK:
             return
+        state.deserted = state.played > 1 and state.seats.people_here() < 2
         if not state.seats.ready(state.rules):
-            state.stage, state.next_deal_us = Stage.LOBBY, 0
-        elif state.held:
+            state.stage, state.next_deal_us, state.deserted = Stage.LOBBY, 0, False
+        elif state.held or state.deserted:
             state.next_deal_us = 0
         elif not state.next_deal_us:
-            state.next_deal_us = state.now_us + BREAK_US
+            pause_us = DUEL_BREAK_US if state.rules.game is GameName.DUEL else BREAK_US
+            state.next_deal_us = state.now_us + pause_us
 
     def _end(self, play: Play) -> None:
         state, seats = self._state, self._state.seats
@@ -238,4 +248,6 @@ class Games:
         number = f"{state.code}-{state.born}-{state.games}"
         ranked = state.ranked and not play.rules.calm
         took_us = (state.now_us if state.frozen_since_us is None else state.frozen_since_us) - play.began_us
-        self._unsaved.count(result_of(number, state.code, over, played, winners, ranked=ranked, took_us=took_us))
+        plain = state.rules.plain_names
+        result = result_of(number, state.code, over, played, winners, ranked=ranked, took_us=took_us, plain_names=plain)
+        self._unsaved.count(result)

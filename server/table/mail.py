@@ -11,11 +11,15 @@ ConnId = NewType("ConnId", int)
 
 
 class Said(Value):
-    """A message has arrived on a connection. With a `Join` comes the person to whom its key belongs, where known."""
+    """A message has arrived on a connection.
+
+    With a `Join` come the person to whom its key belongs, and the client network that it comes from, where known.
+    """
 
     conn: ConnId
     message: ClientMessage
     person: str = ""
+    network: str = ""
 
 
 class Gone(Value):

@@ -33,6 +33,7 @@ class SeatRecord(Value):
     """A seat as it is kept. `key_hash` is the hex SHA-256 of its owner's secret, empty for a computer player.
 
     `program` is what its owner said of themselves when they sat down; a computer player is none.
+    `made_up` is what covers the name while the table has generated names only; empty until it has.
     """
 
     id: SeatId
@@ -43,6 +44,11 @@ class SeatRecord(Value):
     handicap_ms: int = 0
     computer: Computer | None = None
     program: bool = False
+    made_up: str = ""
+
+    def shown_name(self, plain_names: bool) -> str:
+        """What the table sees."""
+        return self.made_up if plain_names and self.made_up else self.name
 
 
 class Score(Value):
@@ -55,10 +61,31 @@ class Score(Value):
 
 
 class Tournament(Value):
-    """A tournament that has ended: its scores, kept as at the table, and how many games it took (R29)."""
+    """A tournament that has ended: its scores, kept as at the table, how many games it took, and to how many wins.
+
+    `first_to` is 0 where that was not kept (R29).
+    """
 
     games: int
     scores: dict[str, Score]
+    first_to: int = 0
+
+
+class RemovedSeat(Value):
+    """Somebody whom the host has removed, by the seat that they had."""
+
+    seat: SeatId
+    name: str
+    face: str
+    key_hash: str
+
+
+class Renamed(Value):
+    """Somebody is called otherwise from now on, on the leaderboard as well (R30)."""
+
+    person: str
+    name: str
+    face: str
 
 
 class TableRecord(Value):
@@ -66,7 +93,8 @@ class TableRecord(Value):
 
     `scores` are kept by `key_hash` for people and by seat id for computer players. `first_to` wins make a champion
     (R29), 0 is open-ended; `archive` has the last tournaments that ended. `born` tells tables apart that had the same
-    code one after another. `ranked` is off where the table does not want its games on the leaderboard (R30).
+    code one after another. `removed` may not come back. `ranked` is off where the table does not want its games on the
+    leaderboard (R30).
     """
 
     code: str
@@ -81,6 +109,7 @@ class TableRecord(Value):
     ranked: bool = True
     archive: tuple[Tournament, ...] = ()
     born: str = ""
+    removed: tuple[RemovedSeat, ...] = ()
     version: int = RECORD_VERSION
 
 
@@ -121,7 +150,8 @@ class Change(Value):
     `entries` are opaque here. `deals` says that the first of them begins a new game: what was kept of the one before
     is no longer needed to go on. `clears` takes the journal of all games before this change away. `scored` says that
     the record has other scores or another archive than the one before: they are kept apart from the rest of it. `left`
-    are people of whom nothing is left at the table: no seat, no score, no game that they were dealt into.
+    are people of whom nothing is left at the table: no seat, no score, no game that they were dealt into. `renamed`
+    are people whose name or face the table sees otherwise than before.
     """
 
     record: TableRecord | None = None
@@ -131,6 +161,7 @@ class Change(Value):
     clears: bool = False
     scored: bool = True
     left: tuple[str, ...] = ()
+    renamed: tuple[Renamed, ...] = ()
 
 
 class Opened(Value):

@@ -26,8 +26,8 @@ from server.table.strain import AT_EASE, Strain
 from server.table.unsaved import Unsaved
 from wire.messages import (
     AllSaid,
+    AskTournaments,
     Claim,
-    ClientMessage,
     CloseCode,
     DoCall,
     DoCarryOn,
@@ -46,13 +46,27 @@ from wire.messages import (
     Sit,
     Sync,
     Synced,
+    Tournaments,
 )
 
 SLEPT_US = 5_000_000
 """What is later than this was slept over by the whole server. To play on for hours in one go would stop every table."""
 
 GuestMessage = (
-    Shown | AllSaid | DoTurn | DoSlap | DoCall | DoCarryOn | Point | React | Rename | Sit | Claim | Quit | HostCommand
+    Shown
+    | AllSaid
+    | DoTurn
+    | DoSlap
+    | DoCall
+    | DoCarryOn
+    | Point
+    | React
+    | Rename
+    | Sit
+    | Claim
+    | AskTournaments
+    | Quit
+    | HostCommand
 )
 """What somebody may say who has joined, beside asking for the clock."""
 
@@ -82,6 +96,7 @@ class Room:
         if replayed is not None:
             self._games.resume(replayed, at_us)
         self._wake_us = self._due_us()
+        self._host = state.seats.host
         self._settled: tuple[object, ...] | None = None
 
     def record(self) -> TableRecord:
@@ -126,7 +141,7 @@ class Room:
         if isinstance(happened, Ponged):
             return self._ponged(happened)
         if isinstance(happened, Said):
-            self._said(happened.conn, happened.message, happened.person, at_us)
+            self._said(happened, at_us)
             return not isinstance(happened.message, Sync | Shown)
         match happened:
             case Forgotten(person):
@@ -152,6 +167,9 @@ class Room:
         state = self.state
         self._games.settle_break()
         state.seats.look_for_host(state.now_us)
+        if state.seats.host != self._host:
+            self._host = state.seats.host
+            self._announcer.tell_new_host()
         if state.play is not None:
             state.play.spectators = sum(state.seats.spectates(guest) for guest in state.guests.values())
         if not state.guests:
@@ -182,6 +200,8 @@ class Room:
                 self._beat()
             elif due_us == state.seats.handover_us():
                 state.seats.pass_host()
+            elif due_us == state.claim_due_us():
+                state.drop_old_claims()
             elif due_us == state.next_deal_us:
                 self._games.deal(due_us)
             else:
@@ -191,9 +211,10 @@ class Room:
     def _due_us(self) -> int | None:
         state, beat_us = self.state, self._heartbeat.due_us
         play_us = state.play.wake_at() if state.play is not None and state.frozen_since_us is None else None
-        if play_us is not None and beat_us is not None and not state.next_deal_us and state.seats.host_away_us is None:
+        waits = state.next_deal_us or state.claims or state.seats.host_away_us is not None
+        if play_us is not None and beat_us is not None and not waits:
             return min(play_us, beat_us)  # as it is most of the time
-        instants = (play_us, beat_us, state.next_deal_us or None, state.seats.handover_us())
+        instants = (play_us, beat_us, state.next_deal_us or None, state.seats.handover_us(), state.claim_due_us())
         return min((instant for instant in instants if instant is not None), default=None)
 
     def _beat(self) -> None:
@@ -222,14 +243,15 @@ class Room:
 
     # --- what people say -----------------------------------------------------------------------------------------
 
-    def _said(self, conn: ConnId, message: ClientMessage, person: str, at_us: int) -> None:
+    def _said(self, happened: Said, at_us: int) -> None:
+        conn, message = happened.conn, happened.message
         guest = self.state.guests.get(conn)
         rejection: Rejection | None
         if isinstance(message, Sync):
             self._announcer.tell((conn,), Synced(message.sent_us, at_us))
             return
         if isinstance(message, Join):
-            rejection = RejectReason.ALREADY_JOINED if guest else self._admission.join(conn, message, person)
+            rejection = RejectReason.ALREADY_JOINED if guest else self._admission.join(happened, message)
         elif guest is None:
             rejection = RejectReason.JOIN_FIRST
         else:
@@ -257,6 +279,11 @@ class Room:
                 return self._admission.sit(conn, guest, message)
             case Claim(seat):
                 return self._admission.claim(conn, guest, seat)
+            case AskTournaments():
+                state = self.state
+                ended = state.scores.ended(state.seats.chairs, plain_names=state.rules.plain_names)
+                self._announcer.tell((conn,), Tournaments(ended))
+                return None
             case Quit():
                 self._admission.quit(conn, guest)
                 return None

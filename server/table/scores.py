@@ -3,14 +3,18 @@
 And what the leaderboard is told of a game (R30).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+import msgspec
+
 from engine.game import GameView
+from server.base.keys import hash_of
 from server.table.chair import Chair
+from server.table.names import plain_name
 from server.table.records import Played, Result, Score, TableRecord, Tournament
-from wire.messages import Standing
+from wire.messages import EndedTournament, Standing
 
 STANDINGS = 20
 ARCHIVE = 20
@@ -42,6 +46,10 @@ class ScoreBook:
         """How often somebody has won in this tournament."""
         return self.scores[key].wins if key in self.scores else 0
 
+    def most_wins(self) -> int:
+        """How often whoever leads has won in this tournament."""
+        return max((score.wins for score in self.scores.values()), default=0)
+
     def count(self, played: Iterable[Chair], winners: Sequence[Chair]) -> None:
         """Counts a game, and a win for each of those who won or shared it."""
         scores = dict(self.scores)
@@ -64,7 +72,7 @@ class ScoreBook:
         """Where somebody has become champion, puts the scores into the archive and begins again at nothing (R29)."""
         if self.champions:
             best = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games))[:STANDINGS]
-            ended = Tournament(max(score.games for score in self.scores.values()), dict(best))
+            ended = Tournament(max(score.games for score in self.scores.values()), dict(best), self.first_to)
             self.archive = (*self.archive, ended)[-ARCHIVE:]
             self.scores = {}
 
@@ -84,18 +92,43 @@ class ScoreBook:
         """Takes somebody out, of the ended tournaments too."""
         self.scores = {key: score for key, score in self.scores.items() if key != person}
         self.archive = tuple(
-            Tournament(ended.games, {key: score for key, score in ended.scores.items() if key != person})
+            msgspec.structs.replace(ended, scores={k: score for k, score in ended.scores.items() if k != person})
             for ended in self.archive
         )
 
-    def standings(self, chairs: Iterable[Chair]) -> tuple[Standing, ...]:
+    def standings(self, chairs: Iterable[Chair], *, plain_names: bool) -> tuple[Standing, ...]:
         """The best, with the seats of those who are here."""
-        seats = {chair.score_key: chair.id for chair in chairs}
-        ranked = sorted(self.scores.items(), key=lambda item: (-item[1].wins, item[1].games, item[1].name))
+        return _standings(self.scores, chairs, plain_names)
+
+    def ended(self, chairs: Sequence[Chair], *, plain_names: bool) -> tuple[EndedTournament, ...]:
+        """The tournaments that have ended, the latest first."""
         return tuple(
-            Standing(score.name, score.face, score.wins, score.games, seats.get(key))
-            for key, score in ranked[:STANDINGS]
+            EndedTournament(each.first_to, each.games, _standings(each.scores, chairs, plain_names))
+            for each in reversed(self.archive)
         )
+
+
+def _standings(scores: Mapping[str, Score], chairs: Iterable[Chair], plain_names: bool) -> tuple[Standing, ...]:
+    here = {chair.score_key: chair for chair in chairs}
+    ranked = sorted(scores.items(), key=lambda item: (-item[1].wins, item[1].games, item[1].name))
+    return tuple(
+        Standing(
+            _name(key, score, here.get(key), plain_names),
+            score.face,
+            score.wins,
+            score.games,
+            here[key].id if key in here else None,
+        )
+        for key, score in ranked[:STANDINGS]
+    )
+
+
+def _name(key: str, score: Score, chair: Chair | None, plain_names: bool) -> str:
+    """What somebody is called; whoever is not here has a made-up name as well while the table has no others."""
+    if chair is not None:
+        return chair.record.shown_name(plain_names)
+    is_person = len(key) == len(hash_of(""))
+    return plain_name(int(key[:8], 16)) if plain_names and is_person else score.name
 
 
 def result_of(
@@ -107,14 +140,17 @@ def result_of(
     *,
     ranked: bool,
     took_us: int,
+    plain_names: bool,
 ) -> Result:
     """A finished game, to be counted on the leaderboard under `number` if it is `ranked` (R30).
 
     It is none there without cards, time and the hands of two people: else whoever sits down with a second phone that
     leaves at once would be the best player of all. Nor for whoever has hands that are hardly a person's.
+    Nor where nobody else was there any more at its end (R28).
     """
     people = [chair for chair in played if chair.computer is None and not chair.detector.flagged]
     moved = sum(chair.moves >= FEWEST_MOVES for chair in people)
+    here = sum(not chair.gone and not chair.away for chair in people)
     was_a_game = over.turned >= FEWEST_CARDS and took_us >= SHORTEST_US and moved > 1
     return Result(
         id=number,
@@ -123,7 +159,7 @@ def result_of(
         people=tuple(
             Played(
                 person=chair.score_key,
-                name=chair.record.name,
+                name=chair.record.shown_name(plain_names),
                 face=chair.record.face,
                 won=chair in winners,
                 reactions_us=tuple(chair.reactions_us),
@@ -131,5 +167,5 @@ def result_of(
             )
             for chair in people
         ),
-        ranked=ranked and was_a_game,
+        ranked=ranked and was_a_game and here > 1,
     )

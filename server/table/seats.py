@@ -49,6 +49,14 @@ class Seats:
         """The longest-seated person present (R26), None where every person is away."""
         return next((c for c in self.chairs if c.computer is None and not c.away and not c.gone), None)
 
+    def people(self) -> int:
+        """How many people have a seat, away or not."""
+        return sum(c.computer is None and not c.gone for c in self.chairs)
+
+    def people_here(self) -> int:
+        """How many of them are here."""
+        return sum(c.computer is None and not c.away and not c.gone for c in self.chairs)
+
     def spectates(self, guest: Guest) -> bool:
         """Whether somebody is not in this game, on this screen or another."""
         chair = self.own(guest)
@@ -75,9 +83,10 @@ class Seats:
 
     def seat_person(self, wish: Join | Sit, key_hash: str, rules: Rules) -> Chair:
         """A new chair for somebody; the first person at a table is its host. Raises `BadName`."""
-        chair_id, name = self._new_id(), self._plain_name() if rules.plain_names else self.own_name(wish.name)
+        name, face = self.own_name(wish.name), clean_face(wish.face)
         program = isinstance(wish, Join) and wish.program
-        chair = Chair(SeatRecord(chair_id, name, clean_face(wish.face), Kind.PERSON, key_hash, program=program))
+        made_up = self._plain_name() if rules.plain_names else ""
+        chair = Chair(SeatRecord(self._new_id(), name, face, Kind.PERSON, key_hash, made_up=made_up, program=program))
         self.chairs.append(chair)
         if self.host is None:
             self.host = chair.id
@@ -95,10 +104,10 @@ class Seats:
         self.chairs.append(Chair(SeatRecord(self._new_id(), name, COMPUTER_FACE, Kind.COMPUTER, computer=plays)))
 
     def name_plainly(self) -> None:
-        """Gives every person a made-up name."""
+        """Gives every person a made-up name beside their own; whoever has had one keeps it."""
         for chair in self.chairs:
-            if chair.computer is None:
-                chair.record = msgspec.structs.replace(chair.record, name=self._plain_name())
+            if chair.computer is None and not chair.record.made_up:
+                chair.record = msgspec.structs.replace(chair.record, made_up=self._plain_name())
 
     def let_go(self, chair: Chair) -> None:
         """Nobody has that chair any more (R25); if it was the host's, another person is host."""
@@ -119,7 +128,7 @@ class Seats:
         return SeatId(base64.b32encode(self._random_source.draw()[:5]).decode().lower())
 
     def _plain_name(self) -> str:
-        taken = {chair.record.name for chair in self.chairs}
+        taken = {chair.record.made_up or chair.record.name for chair in self.chairs}
         picks = (plain_name(int.from_bytes(self._random_source.draw()[:4])) for _ in iter(int, 1))
         return next(name for name in picks if name not in taken)
 

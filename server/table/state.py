@@ -8,10 +8,18 @@ from server.base.ports import RandomSource
 from server.table.chair import Guest
 from server.table.mail import ConnId
 from server.table.play import Play
-from server.table.records import TableRecord
+from server.table.records import RemovedSeat, TableRecord
 from server.table.scores import ScoreBook
 from server.table.seats import Seats
 from wire.messages import SeatId, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class SeatClaim:
+    """Somebody asks the host, until `until_us`, for a lost seat that they say is theirs."""
+
+    conn: ConnId
+    until_us: int
 
 
 @dataclass(slots=True)
@@ -19,7 +27,8 @@ class TableState:
     """A table. `now_us` is the instant of what is being taken in.
 
     `frozen_since_us` is since when the game has stood still (R24), None while it goes on. `next_deal_us` is the moment
-    of the next deal in a break, 0 where there is none.
+    of the next deal in a break, 0 where there is none. `played` is how many people the last deal was for, and
+    `deserted` says that all but one of them are gone now (R28).
     """
 
     code: str
@@ -32,13 +41,16 @@ class TableState:
     locked: bool
     ranked: bool
     guests: dict[ConnId, Guest] = field(default_factory=dict)
-    claims: dict[ConnId, SeatId] = field(default_factory=dict)
+    claims: dict[SeatId, SeatClaim] = field(default_factory=dict)
+    removed: tuple[RemovedSeat, ...] = ()
+    played: int = 0
     stage: Stage = Stage.LOBBY
     play: Play | None = None
     paused: bool = False
     held: bool = False
     frozen_since_us: int | None = None
     winners: tuple[SeatId, ...] = ()
+    deserted: bool = False
     next_deal_us: int = 0
     now_us: int = 0
 
@@ -55,6 +67,7 @@ class TableState:
             dealer=record.dealer,
             locked=record.locked,
             ranked=record.ranked,
+            removed=record.removed,
         )
 
     def record(self) -> TableRecord:
@@ -72,6 +85,7 @@ class TableState:
             ranked=self.ranked,
             archive=self.scores.archive,
             born=self.born,
+            removed=self.removed,
         )
 
     def ingredients(self) -> tuple[object, ...]:
@@ -84,20 +98,32 @@ class TableState:
             chairs.append((c.record, c.conn, c.place, c.gone, c.silent_turns, c.told_rtt_ms))
         return (
             chairs,
-            (seats.host, seats.rightful_host, len(self.guests), tuple(self.claims.values())),
+            (seats.host, seats.rightful_host, len(self.guests), tuple(self.claims.items()), self.removed),
             (scores.scores, scores.first_to, scores.archive, self.winners),
             (self.rules, self.stage, self.games, self.dealer, self.locked, self.ranked, self.paused, self.held),
-            (self.frozen_since_us, self.next_deal_us),
+            (self.frozen_since_us, self.next_deal_us, self.deserted),
         )
 
     def claimant(self, seat: SeatId) -> tuple[ConnId, Guest] | None:
-        """Who said first that this lost seat is theirs, of those to whom it may be given."""
-        claims = ((conn, self.guests[conn]) for conn, claimed in self.claims.items() if claimed == seat)
-        return next(((conn, guest) for conn, guest in claims if self.seats.may_claim(guest, seat)), None)
+        """Who asks for this lost seat, while it may be given to them."""
+        claim = self.claims.get(seat)
+        guest = self.guests.get(claim.conn) if claim is not None else None
+        if claim is None or guest is None or not self.seats.may_claim(guest, seat):
+            return None
+        return claim.conn, guest
+
+    def claim_due_us(self) -> int | None:
+        """When the first of the claims is over, None where there is none."""
+        return min((claim.until_us for claim in self.claims.values()), default=None)
+
+    def drop_old_claims(self) -> None:
+        """The host has not answered in time."""
+        self.claims = {seat: claim for seat, claim in self.claims.items() if claim.until_us > self.now_us}
 
     def drop_guest(self, conn: ConnId) -> Guest | None:
         """Somebody's connection is none of this table's any more."""
-        self.claims.pop(conn, None)
+        if any(claim.conn == conn for claim in self.claims.values()):
+            self.claims = {seat: claim for seat, claim in self.claims.items() if claim.conn != conn}
         return self.guests.pop(conn, None)
 
     def spectators(self) -> int:

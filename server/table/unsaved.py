@@ -5,7 +5,7 @@ from collections.abc import Collection
 from server.table.journal import AnyEntry, Dealt, write_entry
 from server.table.mail import Keep
 from server.table.outbox import Outbox
-from server.table.records import Change, Result, TableRecord
+from server.table.records import Change, Renamed, Result, TableRecord
 
 
 class Unsaved:
@@ -40,11 +40,27 @@ class Unsaved:
         scored = changed is not None and (changed.scores, changed.archive) != (before.scores, before.archive)
         entries = tuple(write_entry(entry) for entry in self.entries)
         deals = bool(self.entries) and isinstance(self.entries[0], Dealt)
-        self._outbox.keeps.append(Keep(Change(changed, entries, deals, self._result, scored=scored, left=left)))
+        renamed = _renamed(before, changed)
+        change = Change(changed, entries, deals, self._result, scored=scored, left=left, renamed=renamed)
+        self._outbox.keeps.append(Keep(change))
         self.entries, self._result = [], None
+
+
+def _renamed(before: TableRecord, now: TableRecord | None) -> tuple[Renamed, ...]:
+    """Who is seen under another name or face than before, where the leaderboard has this table's people (R30)."""
+    if now is None or not now.ranked or (before.seats, before.rules) == (now.seats, now.rules):
+        return ()
+    known = _shown(before)
+    return tuple(person for key, person in _shown(now).items() if key in known and known[key] != person)
+
+
+def _shown(record: TableRecord) -> dict[str, Renamed]:
+    plain = record.rules.plain_names
+    return {s.key_hash: Renamed(s.key_hash, s.shown_name(plain), s.face) for s in record.seats if s.key_hash}
 
 
 def _people(record: TableRecord) -> set[str]:
     """Everybody whom a record names, by the hash of their secret, and computer players by their seats."""
     scored = (record.scores, *(ended.scores for ended in record.archive))
-    return {seat.key_hash for seat in record.seats if seat.key_hash}.union(*scored)
+    seated = {seat.key_hash for seat in record.seats if seat.key_hash}
+    return seated.union((removed.key_hash for removed in record.removed), *scored)

@@ -24,7 +24,9 @@ class Caller(FakePhone):
     def __init__(self, world: World, conn: int, mailbox: Mailbox) -> None:
         super().__init__(world, ConnId(conn), mailbox, 0)
         mailbox.connect(self.conn, self)
-        self.connection = Connection(self.conn, cast(LinkProtocol, self), mailbox, False, SETTINGS, False)
+        self.connection = Connection(self.conn, cast(LinkProtocol, self), mailbox, "192.0.2.1", SETTINGS, False)
+
+    peer = "192.0.2.1"
 
     @property
     def closing(self) -> bool:

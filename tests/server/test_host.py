@@ -447,11 +447,11 @@ async def test_r28_the_room_is_woken_at_the_instant_it_asked_for(world: World) -
     await settled()
     ann.say(EndGame())
     ended_us = world.clock.now_us()
-    await later(2.9)
+    await later(6.9)
     assert ann.stage() is Stage.BREAK
     await later(0.1)
     assert ann.stage() is Stage.PLAYING
-    assert [at_us for at_us in ann.got_at_us if at_us > ended_us] == [ended_us + 3 * S] * 2
+    assert [at_us for at_us in ann.got_at_us if at_us > ended_us] == [ended_us + 7 * S] * 2
 
 
 @in_a_world

@@ -5,11 +5,26 @@ from typing import Any
 import pytest
 
 from engine.rules import GameName, Rules
-from server.table.mail import Forgotten
-from server.table.records import Result, Score
+from server.table.mail import Forgotten, Keep, Said
+from server.table.records import Renamed, Result, Score
 from server.table.scores import SCORES, ScoreBook
-from tests.server.world import Table
-from wire.messages import AddComputer, EndGame, Pause, Quit, Remove, SetRules, SetTable, Stage, Start
+from tests.server.world import S, Table
+from wire.messages import (
+    AddComputer,
+    AskTournaments,
+    EndGame,
+    Pause,
+    Quit,
+    Remove,
+    Rename,
+    SeatId,
+    SetComputer,
+    SetRules,
+    SetTable,
+    Stage,
+    Start,
+    Tournaments,
+)
 
 TIE = "5H"
 """A game that the host ends after one card is lost by whoever turned it."""
@@ -269,11 +284,11 @@ def result_after(*people: str, seconds: int = 60, cards: int = 44, quits: str = 
     ("told", "ranked"),
     [
         ({}, True),
-        ({"quits": "Ben"}, True),
+        ({"quits": "Ben"}, False),
         ({"cards": 3, "quits": "Ben"}, False),
         ({"seconds": 15}, False),
     ],
-    ids=["a game", "left late", "left at once", "faster than people are"],
+    ids=["a game", "nobody else is left (R28)", "left at once", "faster than people are"],
 )
 def test_r30_a_game_counts_when_there_was_one(told: dict[str, Any], ranked: bool) -> None:
     assert result_after("Ann", "Ben", **told).ranked is ranked
@@ -299,3 +314,134 @@ def test_r30_a_program_says_so_and_is_seen_as_one() -> None:
     assert [seat.program for seat in seen.seats] == [False, True]
     table.crash()
     assert [seat.program for seat in table.saved.seats] == [False, True]
+
+
+def test_r28_a_game_whose_opponents_are_away_at_its_end_is_not_ranked() -> None:
+    table = Table("Ann", "Ben", "Cid")
+    table.start(TIE)
+    for _ in range(44):
+        for phone in table.phones:
+            phone.turn()
+        table.later(1_400)
+    table["Cid"].go()
+    table["Ben"].go()
+    table.command(EndGame())
+    table.later(20_000)
+    assert [result.ranked for result in table.results] == [False]
+
+
+def test_r28_the_next_deal_waits_for_the_host_when_everybody_else_is_gone() -> None:
+    table = Table("Ann", "Ben")
+    table.start(TIE)
+    table.command(EndGame())
+    table["Ben"].go()
+    assert (table.view().stage, table.view().deserted, table.view().next_deal_us) == (Stage.BREAK, True, 0)
+    table.later(60_000)
+    assert table.game == 1
+    table["Ben"].come_back()
+    assert (table.view().deserted, table.view().next_deal_us) == (False, table.now_us + 7 * S)
+    table["Ben"].go()
+    table.command(Start())
+    assert (table.game, table.view().stage) == (2, Stage.PLAYING)
+
+
+def test_r28_whoever_plays_against_computers_alone_is_not_waited_for() -> None:
+    table = Table("Ann")
+    table.command(AddComputer())
+    table.start(TIE)
+    table.command(EndGame())
+    table.later(7_000)
+    assert table.game == 2
+
+
+def test_r28_duel_has_a_break_of_three_seconds_and_the_host_may_skip_it() -> None:
+    table = Table("Ann", "Ben", rules=Rules(game=GameName.DUEL))
+    table.start()
+    table.command(EndGame())
+    assert table.view().next_deal_us == table.now_us + 3 * S
+    table.command(Start())
+    assert table.game == 2
+
+
+def test_r29_fewer_wins_than_somebody_has_crown_nobody_unasked() -> None:
+    table = Table("Ann", "Ben")
+    for _ in range(3):
+        table.start(TIE)
+        assert table["Ben"].say(Quit()) is None
+        table["Ben"].joined = False
+        table["Ben"].come_back()
+    assert table.seat("Ann").wins == 3
+    table.command(SetTable(5))
+    refused = table["Ann"].say(SetTable(2))
+    assert refused is not None
+    assert refused.reason == "would_crown"
+    assert (table.view().first_to, table.view().champions) == (5, ())
+    table.command(SetTable(5, ranked=False), SetTable(2, crown=True))
+    assert table.view().champions == (table.seat("Ann").id,)
+    table.command(SetTable(2, ranked=True))
+
+
+def test_r29_ended_tournaments_can_be_looked_at() -> None:
+    table = Table("Ann", "Ben")
+    table.command(SetTable(1))
+    for _ in range(2):
+        table.start(TIE)
+        assert table["Ben"].say(Quit()) is None
+        table["Ben"].joined = False
+        table["Ben"].come_back()
+    eve = table.joins("Eve", watch=True)
+    assert eve.say(AskTournaments()) is None
+    ((ended,),) = [message.ended for message in eve.heard if isinstance(message, Tournaments)]
+    assert (ended.first_to, ended.games) == (1, 1)
+    assert [(each.name, each.wins) for each in ended.standings] == [("Ann", 1), ("Ben", 0)]
+
+
+def test_r31_computers_are_retuned_between_games_where_all_seats_are_taken_too() -> None:
+    table = Table("Ann", rules=Rules(game=GameName.DUEL))
+    table.command(AddComputer())
+    computer = table.seats()[1].id
+    table.command(SetComputer(computer, 450, 60, 2))
+    seat = table.seats()[1]
+    assert (seat.reaction_ms, seat.spread_ms, seat.slip_percent) == (450, 60, 2)
+    for wrong in (SetComputer(table.seats()[0].id), SetComputer(SeatId("nobody"))):
+        refused = table["Ann"].say(wrong)
+        assert refused is not None
+        assert refused.reason == "no_such_seat"
+    table.start()
+    refused = table["Ann"].say(SetComputer(computer))
+    assert refused is not None
+    assert refused.reason == "already_playing"
+
+
+def test_made_up_names_cover_people_while_the_rule_is_on_and_go_with_it() -> None:
+    table = Table("Ann", "Ben")
+    table.start(TIE)
+    table.command(EndGame())
+    table["Ben"].say(Quit())
+    assert table["Ann"].say(SetRules(Rules(plain_names=True))) is None
+    covered = table.view()
+    assert "Ann" not in str(covered)
+    assert "Ben" not in str(covered), "whoever has left is not named in the standings either"
+    assert table["Ann"].say(Rename("Anna", "🐻")) is None
+    assert table.seats()[0].name == covered.seats[0].name
+    assert table["Ann"].say(SetRules(Rules())) is None
+    assert table.seats()[0].name == "Anna"
+    assert {standing.name for standing in table.view().standings} == {"Anna", "Ben"}
+    assert table["Ann"].say(SetRules(Rules(plain_names=True))) is None
+    assert table.seats()[0].name == covered.seats[0].name, "the same one as before"
+
+
+def test_r30_the_leaderboard_hears_at_once_of_another_name() -> None:
+    table = Table("Ann", "Ben")
+    key = table.room.state.seats.chairs[0].record.key_hash
+    told = []
+    for said in (Rename("Anna", "🐻"), SetRules(Rules(plain_names=True)), SetRules(Rules())):
+        effects = table.happens(Said(table["Ann"].conn, said))
+        told.append([each for effect in effects if isinstance(effect, Keep) for each in effect.change.renamed])
+    made_up = table.room.state.seats.chairs[0].record.made_up
+    assert told[0] == [Renamed(key, "Anna", "🐻")]
+    assert told[1][0] == Renamed(key, made_up, "🐻")
+    assert told[2][0] == Renamed(key, "Anna", "🐻")
+    assert table["Ann"].say(SetTable(ranked=False)) is None
+    effects = table.happens(Said(table["Ann"].conn, Rename("Annie", "🐻")))
+    assert not [each for effect in effects if isinstance(effect, Keep) for each in effect.change.renamed]

@@ -114,6 +114,8 @@ export function seat(id: string, place: number | null, change: Partial<TableSeat
     tally: null,
     claimed: false,
     program: false,
+    spread_ms: 0,
+    slip_percent: 0,
     ...change,
   };
 }
@@ -152,6 +154,8 @@ export function tableView(change: Partial<TableView> = {}): TableView {
     first_to: 0,
     ranked: true,
     champions: [],
+    removed: [],
+    deserted: false,
     standings: [],
     ...change,
   };

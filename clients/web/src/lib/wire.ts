@@ -472,18 +472,43 @@ export type AddComputer = {
   slip_percent?: number;
 };
 
-/** The host chooses how many wins make a champion (R29, 0: open-ended), and whether the leaderboard counts games. */
+export type SeatId = string;
+
+/** The host has a computer player play otherwise, between games (R31). */
+export type SetComputer = {
+  t: "set_computer";
+  seat: SeatId;
+  reaction_ms?: number;
+  spread_ms?: number;
+  slip_percent?: number;
+};
+
+/**
+ * The host chooses how many wins make a champion (R29, 0: open-ended), and whether the leaderboard counts games.
+ *
+ * Refused with `would_crown` where somebody has won so often already, unless `crown` says that this is meant.
+ */
 export type SetTable = {
   t: "set_table";
   first_to?: number;
   ranked?: boolean;
+  crown?: boolean;
 };
 
-export type SeatId = string;
-
-/** The host removes a seat (R25). */
+/**
+ * The host removes a seat (R25), and whoever sat there stays out until they are let back in.
+ *
+ * With `if_away` only while they are away, which does not keep them from coming again.
+ */
 export type Remove = {
   t: "remove";
+  seat: SeatId;
+  if_away?: boolean;
+};
+
+/** The host lets somebody come back who was removed from that seat. */
+export type LetBack = {
+  t: "let_back";
   seat: SeatId;
 };
 
@@ -514,7 +539,11 @@ export type Sit = {
   face: string;
 };
 
-/** Somebody who is in no game says that `seat`, whose phone is gone, is theirs; the host decides. */
+/**
+ * Somebody who is in no game says that `seat`, whose phone is gone, is theirs; the host decides.
+ *
+ * They must have come after it was lost, one may ask for it at a time, and after a while the question goes away.
+ */
 export type Claim = {
   t: "claim";
   seat: SeatId;
@@ -525,6 +554,11 @@ export type GiveSeat = {
   t: "give_seat";
   seat: SeatId;
   yes: boolean;
+};
+
+/** What tournaments have ended here (R29)? Answered by `Tournaments`. */
+export type AskTournaments = {
+  t: "ask_tournaments";
 };
 
 /** Leave the table for good (R25). */
@@ -809,6 +843,8 @@ export type TableSeat = {
   tally: Tally | null;
   claimed: boolean;
   program: boolean;
+  spread_ms: number;
+  slip_percent: number;
 };
 
 /** A win score at this table, of somebody who may not be here now; `seat` is theirs where they are (R28). */
@@ -820,12 +856,20 @@ export type Standing = {
   seat: SeatId | null;
 };
 
+/** Somebody whom the host has removed from `seat`, and who stays out until let back in. */
+export type Removed = {
+  seat: SeatId;
+  name: string;
+  face: string;
+};
+
 /**
  * The table around the game; `game` counts the games played here. `winners` won the last one.
  *
  * `next_deal_us` is the moment of the next deal in a break, 0 where there is none. `asleep`: every person is away
- * and the game stands still (R24). `champions` have just won a tournament of `first_to` wins (R29). `standings` are
- * there between games, best first.
+ * and the game stands still (R24). `deserted`: everybody else who played is away or has left, and the next deal waits
+ * for the host (R28). `champions` have just won a tournament of `first_to` wins (R29). `standings` are there between
+ * games, best first. `removed` are those whom the host has removed.
  */
 export type TableView = {
   code: string;
@@ -845,6 +889,8 @@ export type TableView = {
   ranked: boolean;
   champions: readonly SeatId[];
   standings: readonly Standing[];
+  removed: readonly Removed[];
+  deserted: boolean;
 };
 
 /**
@@ -906,6 +952,35 @@ export type SuspectFlagged = {
 };
 
 /**
+ * For the host alone: who says that `seat` is theirs, and until when the host may answer with `GiveSeat`.
+ *
+ * `since_us` is when they came to the table. `same_network`: they come from the network from which that seat came
+ * last; null where that is not known any more.
+ */
+export type SeatClaimed = {
+  t: "seat_claimed";
+  seat: SeatId;
+  name: string;
+  face: string;
+  since_us: number;
+  until_us: number;
+  same_network: boolean | null;
+};
+
+/** A tournament to `first_to` wins (0 where that was not kept), after so many games; `standings` best first. */
+export type EndedTournament = {
+  first_to: number;
+  games: number;
+  standings: readonly Standing[];
+};
+
+/** The last tournaments that have ended at this table, the latest first (R29); the answer to `AskTournaments`. */
+export type Tournaments = {
+  t: "tournaments";
+  ended: readonly EndedTournament[];
+};
+
+/**
  * The message of kind `of` changed nothing.
  *
  * `reason` is a `RejectReason` or an engine `Reason`, `rule` a rule number.
@@ -939,7 +1014,12 @@ export type RejectReason =
   | "paused"
   | "no_question"
   | "too_soon"
-  | "reactions_off";
+  | "reactions_off"
+  | "removed"
+  | "not_away"
+  | "would_crown"
+  | "already_claimed"
+  | "came_before";
 
 /** Why a move is refused. A refused move changes nothing and costs nothing. */
 export type Reason =
@@ -1060,14 +1140,17 @@ export type ClientMessage =
   | EndGame
   | SetRules
   | AddComputer
+  | SetComputer
   | SetTable
   | Remove
+  | LetBack
   | SetHandicap
   | Lock
   | Rename
   | Sit
   | Claim
   | GiveSeat
+  | AskTournaments
   | Quit
   | React;
 
@@ -1080,6 +1163,8 @@ export type ServerMessage =
   | StoreStalled
   | Reacted
   | SuspectFlagged
+  | SeatClaimed
+  | Tournaments
   | Refused;
 
 export type AnyEvent =
