@@ -90,7 +90,11 @@ class RequestProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """From here on it is a socket (server/net/link.py)."""
+        """From here on it is a socket (server/net/link.py), unless an answer before it is still to be given."""
+        answering: Any = self.cycle
+        if answering is not None and not answering.response_complete:
+            self.send_400_response("An upgrade waits for the answers before it.")
+            return
         self.connections.discard(self)
         link: Any = self.config.ws_protocol_class(  # type: ignore[call-arg, misc]
             config=self.config, server_state=self.server_state, app_state=self.app_state

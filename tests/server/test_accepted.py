@@ -110,6 +110,18 @@ async def test_an_upgrade_that_one_parser_takes_and_the_other_refuses_is_answere
     assert server.sockets.open == 0 and not server.sockets.waiting
 
 
+async def test_an_upgrade_right_behind_a_question_is_refused_and_nothing_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server()
+    owner, transport = server.comes()
+    owner.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + UPGRADE + b"\r\n")
+    await settled()
+    assert b"HTTP/1.1 400 " in transport.written and b" 101 " not in transport.written
+    assert transport.closed
+    assert not caplog.records
+
+
 async def test_every_stage_of_a_connection_has_its_time() -> None:
     server = Server()
     owner, transport = server.comes()
