@@ -133,7 +133,7 @@ bench-engine: .venv/develop.done ## Time the engine and the judge
 	$(python) -m tests.bench.judge_speed
 
 .PHONY: bench-fairness
-bench-fairness: .venv/develop.done ## Does the truly first hand win? Ten minutes, on real sockets and made-up clocks
+bench-fairness: .venv/develop.done ## Does the truly first hand win? A quarter of an hour, on real sockets and made-up clocks
 	$(python) -m tests.bench.fairness
 
 .PHONY: lock

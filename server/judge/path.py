@@ -18,7 +18,7 @@ JITTER_CAP_US = 12_000
 SEND_MARGIN_US = 5_000
 """A card is sent so long before it must be there, beyond what the way usually takes."""
 
-AHEAD_US = 5_000
+AHEAD_US = 10_000
 """So much sooner than the shortest way needs, for the sake of the usual one."""
 
 RECENT_US = 2_000_000

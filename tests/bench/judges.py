@@ -12,9 +12,9 @@ from server.judge import judge
 from server.judge.judge import FRAME_US, SLACK_US, Evidence, proved_us
 from server.judge.path import Path
 from server.judge.standing import CREDIT_CAP_US, CREDIT_REFILL_US
-from tests.bench.fairness import LIARS, LIARS_TABLE, MIX, table
 from tests.simulation import report
-from tests.simulation.phones import HONEST, Human, Liar
+from tests.simulation.phones import Device
+from tests.simulation.scenes import MIX, cheats, table
 from tests.simulation.world import Judged, World
 from wire.messages import RankedSlap
 
@@ -115,12 +115,12 @@ def main() -> None:
     parser.add_argument("--contests", type=int, default=1500)
     contests = parser.parse_args().contests
     honest = World(table(MIX), 1)
-    troubled = World(table(MIX, stalled=0.02, jank=0.02), 2)
+    troubled = World(table(MIX, stalled=0.02, device=Device(busy=0.02)), 2)
+    names = [scene.name.partition(" @ ") for scene in cheats()]
     liars = [
-        (name, at, World(table(LIARS_TABLE, human=Human(), stalled=0.02, jank=0.02, liar=liar, liar_at=at), 4))
-        for name, liar in LIARS.items()
-        if liar is not HONEST and liar != Liar(lie_ms=10)
-        for at in (0, 3)
+        (name, scene.at, World(scene.players, 4, direct=scene.direct))
+        for scene, (name, _, where) in zip(cheats(stalled=0.02), names, strict=True)
+        if name != "nobody" and "kernel" not in where and "second socket" not in name
     ]
     for world in (honest, troubled, *(world for _, _, world in liars)):
         world.run(contests)

@@ -130,19 +130,23 @@ def floor_ms(contests: Sequence[Judged], share: float = 0.5) -> float:
     return quantile([floor_us(judged) / 1000 for judged in contests], share)
 
 
+def wrong(contests: Sequence[Judged]) -> list[Judged]:
+    """Those in which the pile did not go to the truly first hand."""
+    return [judged for judged in contests if judged.verdict.winner != truly_first(judged)]
+
+
 def why_wrong(judged: Judged) -> str:
     """Why the pile went to somebody else than the truly first hand: what the evidence says of it."""
     first = truly_first(judged)
     hand = next((h for h in judged.verdict.hands if h.seat == first and not h.cover), None)
     if hand is None:
         return "late"
-    evidence = next(e for e in judged.evidence if e.seat == first and not e.cover)
     if hand.reaction_us is None:
         return "no claim"
     if hand.path_us > PATH_CAP_US:
         return "cap"
     if hand.added_us > 0:
-        return "credit dry" if hand.credit_us >= evidence.credit_us else "corrected"
+        return "credit dry"
     if judged.verdict.winner is None:
         return "covered"
     return "a rival's claim"

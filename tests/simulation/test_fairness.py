@@ -7,7 +7,8 @@ import pytest
 
 from tests.simulation import report
 from tests.simulation.links import Network
-from tests.simulation.phones import HONEST, Device, Human, Liar
+from tests.simulation.phones import Device, Human
+from tests.simulation.scenes import cheats, worlds
 from tests.simulation.world import Player, World
 from wire.messages import Verdict
 
@@ -15,11 +16,8 @@ MIX = ((15, 3), (40, 6), (90, 12), (220, 25))
 KEEN = Human(spread_ms=60)
 
 
-def players(*, stalled: float = 0, jank: float = 0, human: Human = KEEN, liar: Liar = HONEST) -> list[Player]:
-    return [
-        Player(Network(rtt, jitter, stalled=stalled), human, liar if rtt == 40 else HONEST, Device(busy=jank))
-        for rtt, jitter in MIX
-    ]
+def players(*, stalled: float = 0, jank: float = 0, human: Human = KEEN) -> list[Player]:
+    return [Player(Network(rtt, jitter, stalled=stalled), human, device=Device(busy=jank)) for rtt, jitter in MIX]
 
 
 def test_the_truly_first_hand_wins_and_no_other_rule_sees_it() -> None:
@@ -45,7 +43,7 @@ def test_a_page_that_janks_on_a_short_line_is_waited_for() -> None:
     """Where all are near, the verdict would come before a page that is busy has said what it holds."""
     near = [Player(Network(rtt, 3), KEEN, device=Device(busy=0.04)) for rtt in (6, 6, 15, 20)]
     world = World(near, 7)
-    contests = world.run(400)
+    contests = world.run(300)
     assert world.room.late_winners == 0
     assert report.right(contests).pct >= 99.5
     assert report.wait_ms(contests) <= 45
@@ -67,27 +65,50 @@ def test_what_round_trips_cannot_see_cancels(shares: tuple[float, float]) -> Non
     assert report.right(World(table, 3).run(200)).pct >= 98.5
 
 
+HARMLESS = {
+    "lies by 100 ms": True,
+    "claims the floor": True,
+    "never says that it has no hand": True,
+    "pongs + 100 while a slap card is out, claim - 100": True,
+    "no pongs until the slap is sent, claim - 200": True,
+    "silent until `any_hand`, claims 140": True,
+    "a second socket that watches, pongs + 300": False,
+}
+"""Cheats of whom the host is told, and one who is only kept from it."""
+
+
+@pytest.mark.parametrize(("name", "told"), HARMLESS.items())
+def test_a_cheat_gains_little(name: str, told: bool) -> None:
+    """Of 200 contests a fair share is 25 %, give or take 3 points; silence won up to all before it cost anything."""
+    scene = next(scene for scene in cheats() if scene.name == f"{name} @ 30 ms")
+    world = World(scene.players, 4)
+    contests = world.run(200)
+    chairs = world.room.state.seats.chairs
+    seat = next(seat for seat, chair in enumerate(chairs) if chair.conn == scene.at)
+    assert report.shares(contests)[seat].pct <= 25 + 5 + 8
+    assert report.ahead_ms(contests, seat) <= 15 + 1000 / 60, "a frame passes before the others see it"
+    assert chairs[seat].detector.flagged is told
+    assert not any(chair.detector.flagged for place, chair in enumerate(chairs) if place != seat)
+
+
 @pytest.mark.parametrize(
-    "liar",
+    "name",
     [
-        Liar(lie_ms=60),
-        Liar(claim_ms=101),
-        Liar(paint_ms=60),
-        Liar(sync_delay_ms=200, lie_ms=60),
-        Liar(mute=True, lie_ms=60),
+        "a far phone behind a carrier's proxy",
+        "12 ms between touch and sending",
+        "15 ms, and the nearest frame",
+        "bursts of 200 ms over 5 s",
     ],
-    ids=["lies", "claims the floor", "lies about the paint", "delays its clock", "never says that it has no hand"],
 )
-def test_a_liar_gains_little(liar: Liar) -> None:
-    """Of 300 contests a fair share is 25 %, give or take 2.5 points; unchecked claims would win nearly all."""
-    world = World(players(human=Human(), liar=liar), 4)
-    contests = world.run(300)
-    seat = next(seat for seat, chair in enumerate(world.room.state.seats.chairs) if chair.conn == 1)
-    assert report.shares(contests)[seat].pct <= 25 + 8 + 5
-    if liar in (Liar(lie_ms=60), Liar(claim_ms=101)):
-        assert world.room.state.seats.chairs[seat].detector.flagged, "the host is told"
-    honest = [chair for place, chair in enumerate(world.room.state.seats.chairs) if place != seat]
-    assert not any(chair.detector.flagged for chair in honest)
+def test_what_is_wrong_with_a_line_or_a_phone_costs_its_owner_nothing(name: str) -> None:
+    """Behind the proxy 77 % were right before, with the lag 95 %."""
+    scene = next(scene for scene in worlds() if scene.name == name)
+    world = World(scene.players, 4, direct=scene.direct)
+    contests = world.run(100)
+    assert report.right(contests).pct >= 98
+    assert report.corrected(contests).pct <= 1
+    assert world.room.late_winners <= 1
+    assert not any(chair.detector.flagged for chair in world.room.state.seats.chairs)
 
 
 def test_a_world_can_be_had_again() -> None:
