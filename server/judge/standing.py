@@ -7,14 +7,14 @@ import msgspec
 
 from engine.value import Value
 
-CREDIT_CAP_US = 300_000
-CREDIT_START_US = 60_000
-CREDIT_REFILL_US = 6_000
+CREDIT_CAP_US = 400_000
+CREDIT_START_US = 120_000
+CREDIT_REFILL_US = 7_000
 """The lag credit: by how much claims may be quicker than expected. It refills with each slap card shown."""
 
 TROUBLE_CAP_US = 600_000
-TROUBLE_START_US = 200_000
-TROUBLE_REFILL_US = 10_000
+TROUBLE_START_US = 300_000
+TROUBLE_REFILL_US = 15_000
 """The same for a line that was slow on the cards before as well, and never more than it was slow then."""
 
 LAG_CAP_US = 8_000

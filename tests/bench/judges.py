@@ -90,7 +90,7 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
     "link alone": (link_alone, 0, 0),
     "quantile baseline + credit 400/10": (quantile_baseline, 400_000, 10_000),
     "ping bracket + slack + credit 100/2.5": (ping_bracket, 100_000, 2_500),
-    "expected, by pings and by the way + credit 300/6": (expected_bracket, CREDIT_CAP_US, CREDIT_REFILL_US),
+    "expected, by pings and by the way + credit 400/7": (expected_bracket, CREDIT_CAP_US, CREDIT_REFILL_US),
 }
 
 
