@@ -247,7 +247,7 @@ class Games:
         state.winners = tuple(chair.id for chair in winners)
         number = f"{state.code}-{state.born}-{state.games}"
         ranked = state.ranked and not play.rules.calm
-        took_us = (state.now_us if state.frozen_since_us is None else state.frozen_since_us) - play.began_us
+        took_us = play.played_us(state.now_us if state.frozen_since_us is None else state.frozen_since_us)
         plain = state.rules.plain_names
         result = result_of(number, state.code, over, played, winners, ranked=ranked, took_us=took_us, plain_names=plain)
         self._unsaved.count(result)

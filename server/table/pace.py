@@ -1,5 +1,7 @@
 """The pace of one game: when a turn that was made takes effect, and when one is made for a silent seat.
 
+After a won slap the next card is not shown for the slap moment (R3b).
+
 Knows instants as numbers, and of the game what it waits for. Of the timers it sets MOMENT.
 """
 
@@ -20,11 +22,15 @@ LEAD_MARGIN_US = 5_000
 
 
 class Pace:
-    """The turns of one game that wait, in `turns` by their seats: for their moment (R3a), or for the contest about the
-    card that they would cover (R6)."""
+    """The turns of one game that wait, in `turns` by their seats: for their moment (R3a, R3b), or for the contest about
+    the card that they would cover (R6).
+
+    `seen_until_us` is the end of the slap moment, in which everybody sees whose hand won; 0 before the first.
+    """
 
     def __init__(self, rules: Rules, players: Sequence[Player], computers: Computers, timers: Timers) -> None:
         self.turns: dict[Seat, Turn] = {}
+        self.seen_until_us = 0
         self._rules = rules
         self._players = players
         self._computers = computers
@@ -35,11 +41,16 @@ class Pace:
         usual_us = max([player.path.usual_us for player in self._players if player.connected], default=0)
         return min(LEAD_CAP_US, usual_us + LEAD_MARGIN_US)
 
+    def next_card_us(self, shown_us: int) -> int:
+        """Before when the next card is not shown: the one on top, shown at `shown_us`, has its time, and so has a won
+        slap (R3a, R3b)."""
+        return max(shown_us + self._rules.min_show_ms * 1000, self.seen_until_us)
+
     def is_due(self, turn: Turn, shown_us: int, at_us: int) -> bool:
-        """Whether a turn takes effect now. If not it is timed: its card is not shown before the one on top, shown at
-        `shown_us`, has had its time (R3a), nor before a call that is awaited (R13)."""
+        """Whether a turn takes effect now. If not it is timed: its card is not shown before `next_card_us`, nor before
+        a call that is awaited (R13)."""
         timer = (TimerKind.MOMENT, turn.seat, turn.nth)
-        moment_us = max(at_us, shown_us + self._rules.min_show_ms * 1000 - self.lead_us())
+        moment_us = max(at_us, self.next_card_us(shown_us) - self.lead_us())
         if self._rules.call:
             moment_us = self._timers.latest_us(TimerKind.CALL, moment_us)
         if moment_us <= at_us:

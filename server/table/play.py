@@ -18,6 +18,7 @@ from engine.game import (
     Game,
     Leave,
     LetPass,
+    PileWon,
     Reason,
     Refusal,
     Seat,
@@ -96,6 +97,7 @@ class Play:
         )
         self.witness.show(0, at_us + (SHOW_JACKS_US if show_jacks else FIRST_CARD_US) - rules.min_show_ms * 1000)
         self._pace = Pace(rules, players, self._computers, self._timers)
+        self._slap_moment_us = rules.in_force().slap_moment_ms * 1000
         self._calls: dict[tuple[Seat, int], int] = {}
         self.began_us = at_us - played_us
         self._moves = moves
@@ -108,6 +110,10 @@ class Play:
     def over(self) -> bool:
         """Whether the game has been won."""
         return self.due.wait is Wait.OVER
+
+    def played_us(self, at_us: int) -> int:
+        """How long the game has been played at `at_us`: what stood still, slap moments too, is left out."""
+        return max(at_us, self._pace.seen_until_us) - self.began_us
 
     # --- what happens --------------------------------------------------------------------------------------------
 
@@ -183,6 +189,7 @@ class Play:
         self._timers.shift(by_us)
         self._calls = {call: called_us + by_us for call, called_us in self._calls.items()}
         self.began_us += by_us
+        self._pace.seen_until_us += by_us
         self.witness.shown_us += by_us
         self.referee.shift(by_us)
         if afresh:
@@ -343,20 +350,30 @@ class Play:
         self._moves += 1
         if verdict is not None:
             self._draft.entries.append(Judged(verdict, tuple(self.referee.evidence)))
-        self._draft.entries.append(Moved(self.number, self._moves, move, entropy, at_us - self.began_us))
+        self._draft.entries.append(Moved(self.number, self._moves, move, entropy, self.played_us(at_us)))
         if self.over:
             self.referee.withdraw()
         show_at_us = 0
         if any(isinstance(event, CardTurned) for event in outcome.events):
-            show_at_us = max(at_us + self._pace.lead_us(), self.witness.shown_us + self.rules.min_show_ms * 1000)
+            show_at_us = max(at_us + self._pace.lead_us(), self._pace.next_card_us(self.witness.shown_us))
             self.witness.show(self.due.nth - 1, show_at_us)
             self._calls.clear()
+        if any(isinstance(event, PileWon) for event in outcome.events) and not self.over:
+            self._let_slap_be_seen(at_us)
         self._tell(outcome.events, show_at_us, verdict)
         self._plan(at_us)
         for event in outcome.events:
             if isinstance(event, SeatOut):
                 self._follow(self.referee.forget(event.seat, at_us), at_us)
         return None
+
+    def _let_slap_be_seen(self, at_us: int) -> None:
+        """A slap has won: nothing goes on for the slap moment, and the clock of the limits stands still in it (R3b)."""
+        moment_us = self._slap_moment_us
+        self._pace.seen_until_us = at_us + moment_us
+        self.began_us += moment_us
+        if LIMIT in self._timers:
+            self._timers.set(LIMIT, self._timers.latest_us(TimerKind.LIMIT, at_us) + moment_us)
 
     def _tell(self, events: tuple[AnyEvent, ...], show_at_us: int = 0, verdict: Verdict | None = None) -> None:
         evidence = tuple(self.referee.evidence) if verdict is not None else ()
@@ -375,7 +392,7 @@ class Play:
             self._pace.turns.clear()
             self.referee.close()
             return
-        self._pace.plan(due, max(at_us, self.witness.shown_us))
+        self._pace.plan(due, max(at_us, self.witness.shown_us, self._pace.seen_until_us))
         for seat, reaction_us in self._computers.reactions_us(self.game, due.nth - 1).items():
             self._timers.set((TimerKind.SLAP, seat, due.nth - 1), max(at_us, self.witness.shown_us) + reaction_us)
         slappers = _still_there(self._players, due.slappers)

@@ -63,19 +63,27 @@ def _judged(verdict: Verdict, evidence: Iterable[Evidence], dealt: Dealt | None,
     else:
         first = f"{name(verdict.winner)} first, {_ms(verdict.margin_us)} apart"
     hands = "; ".join(f"{name(hand.seat)} {_told(hand)}" for hand in verdict.hands)
-    wrong = [f"{name(seat)} {what}" for seat, what in _differences(verdict, evidence)]
+    wrong = [
+        f"{name(seat)} {what}"
+        for seat, what in _differences(verdict, evidence, dealt.rules if dealt is not None else None)
+    ]
     wrong += _order_differences(verdict, dealt.rules) if dealt is not None else []
     return Finding(f"  {card}: {first}. {hands}. {'DIFFERS: ' + '; '.join(wrong) if wrong else 'OK'}", not wrong)
 
 
-def _differences(verdict: Verdict, evidence: Iterable[Evidence]) -> Iterator[tuple[int, str]]:
-    """The hands that the evidence does not make."""
+def _differences(verdict: Verdict, evidence: Iterable[Evidence], rules: Rules | None) -> Iterator[tuple[int, str]]:
+    """The hands that the evidence does not make. A turn counts from when the card on top has had its time (R3a)."""
     known = {(e.seat, e.cover): e for e in evidence}
     for hand in verdict.hands:
         found = known.get((hand.seat, hand.cover))
         if found is None:
             yield hand.seat, "is judged without evidence"
-        elif (weighed := msgspec.structs.replace(weigh(found), called=hand.called)) != hand:
+            continue
+        weighed = msgspec.structs.replace(weigh(found), called=hand.called)
+        if hand.cover and rules is not None:
+            moment_us = max(weighed.accepted_us - weighed.handicap_us, rules.min_show_ms * 1000)
+            weighed = msgspec.structs.replace(weighed, accepted_us=moment_us, handicap_us=0)
+        if weighed != hand:
             yield hand.seat, f"weighs {_told(weighed)}"
 
 

@@ -549,6 +549,48 @@ def test_r12_the_hosts_end_waits_for_the_slap_card_that_shows() -> None:
     assert table.news() == ["Ben wins 2 on card 2", "over, host: Ben"]
 
 
+# --- the slap moment -----------------------------------------------------------------------------------------------
+
+
+def won_at(table: Table) -> float:
+    """The instant at which Ben's hand on card 2 has won, and nothing else has happened since."""
+    hands(table, 2, "300 Ben slaps")
+    while not (told := table.timed()):
+        table.later(1)
+    assert [line for _, line in told] == ["Ben wins 2 on card 2"]
+    return table.ms
+
+
+@pytest.mark.parametrize("moment_ms", [0, 900, 1_500])
+def test_r3b_the_next_card_is_shown_after_the_slap_moment_and_no_turn_is_lost(moment_ms: int) -> None:
+    table = on_top("5H JS", "Ann", "Ben", "Cid", rules=Rules(slap_moment_ms=moment_ms))
+    verdict_ms = won_at(table)
+    assert table["Cid"].turn() is None
+    table.later(2_000)
+    shown_ms = table.shown(3)
+    assert shown_ms >= max(verdict_ms + moment_ms, table.shown(2) + 800)
+    assert shown_ms <= max(verdict_ms + moment_ms, table.shown(2) + 800) + 60
+
+
+def test_r3b_r24_the_time_for_a_turn_begins_after_the_slap_moment() -> None:
+    table = on_top("5H JS", "Ann", "Ben", "Cid")
+    verdict_ms = won_at(table)
+    table.at(verdict_ms + 900 + 14_900)
+    assert table.news() == []
+    table.later(200)
+    assert len(table.news()) == 1
+
+
+@pytest.mark.parametrize("moment_ms", [0, 1_500])
+def test_r3b_r12_the_time_limit_stands_still_in_the_slap_moment(moment_ms: int) -> None:
+    table = on_top("5H JS", "Ann", "Ben", "Cid", rules=Rules(slap_moment_ms=moment_ms, time_limit_min=1))
+    won_at(table)
+    table.at(59_999 + moment_ms)
+    assert table.view().stage is Stage.PLAYING
+    table.at(60_000 + moment_ms)
+    assert table.news()[-1].startswith("over, time_limit")
+
+
 # --- the call ----------------------------------------------------------------------------------------------------
 
 

@@ -354,7 +354,7 @@ class Table:
             nth = self.top() + 1
             assert self[self.turner()].turn() is None
             while nth not in self._shown_us:
-                self.later(10)
+                self.later(1)
             self.after(nth, 0)
 
     def happens(self, happened: Input) -> list[Effect]:
