@@ -51,12 +51,18 @@ class Row(Value, forbid_unknown_fields=False):
 
 
 class Page(Value, forbid_unknown_fields=False):
-    """One page of a board, counted from 1, of `pages`; `people` are on the board. `you` is the asker's own row."""
+    """One page of a board, counted from 1, of `pages`; `people` are on the board. `you` is the asker's own row.
+
+    `at` is asked with for the next page, 0 where there is none. `ends_s` is when the week or month ends, in seconds
+    since 1970, and 0 for all time.
+    """
 
     people: int
     pages: int
     rows: tuple[Row, ...]
     you: Row | None
+    at: int = 0
+    ends_s: int = 0
 
 
 class Unit(StrEnum):

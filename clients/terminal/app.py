@@ -476,6 +476,7 @@ class Leaderboard(Sized):
         self._key = key
         self._page = 1
         self._pages = 1
+        self._at = 0
         self._board = Place("board")
 
     def compose(self) -> ComposeResult:
@@ -498,11 +499,11 @@ class Leaderboard(Sized):
     @work(exclusive=True)
     async def _show(self) -> None:
         try:
-            page = await board.ask(self._url, self._key, page=str(self._page))
+            page = await board.ask(self._url, self._key, page=str(self._page), at=str(self._at))
         except board.NoBoard as error:
             self._board.update(str(error))
         else:
-            self._pages = page.pages
+            self._pages, self._at = page.pages, page.at
             self._board.update(board.in_columns(page))
 
 

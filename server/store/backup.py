@@ -27,7 +27,8 @@ AT_ONCE = 500
 
 TABLE = re.compile(rb"slapjack:\{([^}]*)\}:(table|marks|journal|results|scores)")
 NOT_COPIED = re.compile(
-    rb"slapjack:\{[^}]*\}:(paused|rewritten)|slapjack:(\{probe\}|node):.*|%s|%s" % (FORGOTTEN.encode(), DUE.encode())
+    rb"slapjack:\{[^}]*\}:(paused|rewritten|.*:at:\d+)|slapjack:(\{probe\}|node):.*|%s|%s"
+    % (FORGOTTEN.encode(), DUE.encode())
 )
 """What only means something to the servers that run at this moment; what is due is clear from the results that wait."""
 

@@ -48,6 +48,8 @@ PERIOD_STAYS_S = 8 * DAY_S
 RETIRED_AT_ONCE = 500
 PAIR_A_DAY = 20
 """So many games of the same two people count in a day (R30), in UTC."""
+COPIED, COPY_EVERY_S, COPY_STAYS_S = 2_000, 5, 300
+"""Whoever reads a board page by page reads a copy of its best: made every few seconds at most, and kept for minutes."""
 PAUSE_S = 60
 """Counting goes on by itself so long after whoever paused it has died."""
 
@@ -147,21 +149,31 @@ class Board:
         for game in GameName:
             await self._retire(game, now_s)
 
-    async def page(self, game: GameName, span: Span, by: By, page: int, person: str) -> Page:
-        """A page of a board; `person` is who asks, or empty. Takes two round trips of look-ups, O(log people) each."""
-        prefix = f"{_prefix(game)}{period(span, await self._pipeline.now_s())}:"
-        key, asker, least_first = prefix + by, _member(person), FIGURES[by].least_first
+    async def page(self, game: GameName, span: Span, by: By, page: int, person: str, at_s: int = 0) -> Page:
+        """A page of a board; `person` is who asks, or empty. Takes two round trips of look-ups, O(log people) each.
+
+        Whoever reads on brings the `at` of the page before as `at_s`: then nobody is there twice, and nobody missing.
+        """
+        now_s = await self._pipeline.now_s()
+        if not now_s - COPY_STAYS_S < at_s <= now_s:
+            at_s = now_s - now_s % COPY_EVERY_S
+        prefix = f"{_prefix(game)}{period(span, at_s)}:"
+        asker, least_first = _member(person), FIGURES[by].least_first
+        live = prefix + by
+        people = int(await self._pipeline.ask(lambda pipe: pipe.zcard(live), live))
+        key = await self._copied(live, at_s, least_first) if people > PAGE_ROWS else live
         start = (page - 1) * PAGE_ROWS
         async with self._redis.pipeline(transaction=False) as pipe:
             pipe.zcard(key)
             pipe.zrange(key, start, start + PAGE_ROWS - 1, desc=not least_first, withscores=True)
-            pipe.zscore(key, asker)
+            pipe.zscore(live, asker)
             people, ranked, own_score = await self._pipeline.answer(pipe.execute(), key)
         shown = [(member.decode(), score) for member, score in ranked]
         async with self._redis.pipeline(transaction=False) as pipe:
-            for score in [*(score for _, score in shown[:1]), *([own_score] if own_score is not None else [])]:
+            first, own_one = [(key, score) for _, score in shown[:1]], [(live, own_score)]
+            for where, score in first + (own_one if own_score is not None else []):
                 least, most = ("-inf", f"({score!r}") if least_first else (f"({score!r}", "+inf")
-                pipe.zcount(key, least, most)
+                pipe.zcount(where, least, most)
             for member in [*(member for member, _ in shown), *([asker] if asker else [])]:
                 pipe.hmget(f"{prefix}row:{member}", "name", "face", *KEPT)
             found = await self._pipeline.answer(pipe.execute(), key) if shown or asker else []
@@ -174,7 +186,18 @@ class Board:
                 rank = rows[-1].rank or rank
             rows.append(_row(rank, figures[nth], member == asker))
         own = _row(ranks[-1] if own_score is not None else None, figures[-1], True) if asker else None
-        return Page(people, -(-people // PAGE_ROWS), tuple(rows), own if own and own.games else None)
+        pages, ends_s = -(-people // PAGE_ROWS), _ends_s(span, at_s)
+        known = tuple(row for row in rows if row.games)  # and not who was forgotten since
+        return Page(people, pages, known, own if own and own.games else None, at_s if key != live else 0, ends_s)
+
+    async def _copied(self, live: str, at_s: int, least_first: bool) -> str:
+        """A copy of the best of a board as they were at that moment, for all who read it page by page."""
+        copy = f"{live}:at:{at_s}"
+        if not await self._pipeline.answer(self._redis.exists(copy), copy):
+            best = self._redis.zrangestore(copy, live, 0, COPIED - 1, desc=not least_first)
+            await self._pipeline.answer(best, copy)
+            await self._pipeline.answer(self._redis.expire(copy, COPY_STAYS_S), copy)
+        return copy
 
     async def rename(self, person: str, name: str, face: str = "") -> None:
         """Has a person, or the id that they have on the board, called this in every row until their next game.
@@ -218,7 +241,7 @@ class Board:
                 {"name": by, "of": figure.of, "per": figure.per, "from_games": figure.from_games}
                 for by, figure in FIGURES.items()
             ],
-            "periods": [[period(span, at_s), _ends_s(span, at_s)] for span in Span],
+            "periods": [[period(span, at_s), _goes_s(span, at_s)] for span in Span],
             "people": [
                 {
                     "id": _member(played.person),
@@ -284,7 +307,7 @@ def _periods(now_s: int) -> list[str]:
 
 
 def _ends_s(span: Span, at_s: int) -> int:
-    """When what is kept of the period may go, 0 for never."""
+    """When the period ends, in seconds since 1970; 0 for never."""
     day = datetime.fromtimestamp(at_s, UTC).date()
     match span:
         case Span.ALL:
@@ -293,7 +316,13 @@ def _ends_s(span: Span, at_s: int) -> int:
             after = date(day.year + day.month // 12, day.month % 12 + 1, 1)
         case Span.WEEK:
             after = day + timedelta(days=7 - day.weekday())
-    return int(datetime(after.year, after.month, after.day, tzinfo=UTC).timestamp()) + PERIOD_STAYS_S
+    return int(datetime(after.year, after.month, after.day, tzinfo=UTC).timestamp())
+
+
+def _goes_s(span: Span, at_s: int) -> int:
+    """When what is kept of the period may go, 0 for never."""
+    ends_s = _ends_s(span, at_s)
+    return ends_s + PERIOD_STAYS_S if ends_s else 0
 
 
 def _step(reaction_us: int) -> int:

@@ -36,12 +36,14 @@ def routes(store: RedisStore, clock: Clock, settings: Settings) -> list[Route]:
             _one_of(Span, asked.get("span", Span.ALL)),
             _one_of(By, asked.get("by", By.WINS)),
         )
-        number = asked.get("page", "1")
+        number, at = asked.get("page", "1"), asked.get("at", "0")
+        if not (at.isascii() and at.isdigit() and len(at) < 12):
+            raise Denied(400, "malformed", "`at` is what the page before said")
         if not (number.isascii() and number.isdigit() and len(number) < 9 and 1 <= int(number) <= MOST_PAGES):
             raise Denied(400, "malformed", f"a page is a number from 1 to {MOST_PAGES}")
         key = key_of(request)
         person = await store.person_of(hash_of(key)) if key else ""
-        return reply(await store.board.page(game, span, by, int(number), person))
+        return reply(await store.board.page(game, span, by, int(number), person, int(at)))
 
     return [Route("/api/leaderboard", page)]
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import itertools
 import random
-from datetime import datetime
+from datetime import UTC, datetime
 from statistics import median
 
 import msgspec
@@ -422,3 +422,43 @@ async def test_somebody_is_forgotten_by_their_id(club: Club) -> None:
     await forget_person(club.store, StackedLuck(full_deck()), 0, ZOE[:12], said.append)
     assert (await club.store.people.look(ZOE)).name == ""
     assert [row.name for row in (await club.page(By.GAMES)).rows] == [BEN[:6]]
+
+
+# --- read page by page -------------------------------------------------------------------------------------------
+
+
+async def test_r30_whoever_reads_page_by_page_misses_nobody_and_sees_nobody_twice(
+    club: Club, calendar: Calendar
+) -> None:
+    people = [somebody(nth) for nth in range(3 * PAGE_ROWS)]
+    await club.over(*(played(person, name=f"N{nth}") for nth, person in enumerate(people)))
+    first = await club.page(By.GAMES)
+    assert first.at > 0
+    seen = [row.name for row in first.rows]
+    for number in (2, 3):
+        unseen = [person for nth, person in enumerate(people) if f"N{nth}" not in seen][:3]
+        calendar.now_s += 20
+        await club.over(*(played(person, name=f"N{people.index(person)}") for person in unseen))
+        page = await club.store.board.page(SLAPJACK, Span.ALL, By.GAMES, number, "", first.at)
+        assert page.at == first.at
+        seen += [row.name for row in page.rows]
+    assert sorted(seen) == sorted(f"N{nth}" for nth in range(3 * PAGE_ROWS))
+    calendar.now_s += 10 * 60
+    again = await club.store.board.page(SLAPJACK, Span.ALL, By.GAMES, 1, "", first.at)
+    assert again.at > first.at, "what was copied so long ago is gone"
+    assert {row.games for row in again.rows[:3]} == {2}
+
+
+async def test_who_was_forgotten_meanwhile_is_on_no_page(club: Club) -> None:
+    people = [somebody(nth) for nth in range(PAGE_ROWS + 5)]
+    await club.over(*(played(person) for person in people))
+    first = await club.page(By.GAMES)
+    await club.store.board.forget(people[0])
+    pages = [await club.store.board.page(SLAPJACK, Span.ALL, By.GAMES, n, "", first.at) for n in (1, 2)]
+    assert people[0][:6] not in [row.name for page in pages for row in page.rows]
+
+
+async def test_a_board_says_when_its_week_and_month_end(club: Club) -> None:
+    assert (await club.page()).ends_s == 0
+    ends = [datetime.fromtimestamp((await club.page(span=span)).ends_s, UTC) for span in (Span.WEEK, Span.MONTH)]
+    assert [f"{end:%A %Y-%m-%d %H:%M}" for end in ends] == ["Monday 2099-11-16 00:00", "Tuesday 2099-12-01 00:00"]

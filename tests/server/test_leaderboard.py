@@ -36,7 +36,7 @@ async def board(browser: httpx.AsyncClient, **asked: str) -> dict[str, Any]:
 
 
 async def test_a_board_that_nobody_is_on_is_empty(web: Web) -> None:
-    assert await board(web.browser()) == {"people": 0, "pages": 0, "rows": [], "you": None}
+    assert await board(web.browser()) == {"people": 0, "pages": 0, "rows": [], "you": None, "at": 0, "ends_s": 0}
 
 
 async def test_you_are_known_by_cookie_or_header_and_nobody_else_is_named_by_secret(web: Web) -> None:

@@ -102,12 +102,12 @@ export async function forgetMe(): Promise<Failure | null> {
   return null;
 }
 
-/** Which page of which leaderboard (R30). */
-export type BoardOf = { game: GameName; span: Span; by: By; page: number };
+/** Which page of which leaderboard (R30); `at` is that of the page before, or 0. */
+export type BoardOf = { game: GameName; span: Span; by: By; page: number; at: number };
 
-export function readBoard({ game, span, by, page }: BoardOf): Promise<Page | Failure> {
+export function readBoard({ game, span, by, page, at }: BoardOf): Promise<Page | Failure> {
   return askAsMe<Page>(
     "GET",
-    `/api/leaderboard?${new URLSearchParams({ game, span, by, page: String(page) }).toString()}`,
+    `/api/leaderboard?${new URLSearchParams({ game, span, by, page: String(page), at: String(at) }).toString()}`,
   );
 }

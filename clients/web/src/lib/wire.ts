@@ -1116,12 +1116,19 @@ export type Row = {
   median_us: number | null;
 };
 
-/** One page of a board, counted from 1, of `pages`; `people` are on the board. `you` is the asker's own row. */
+/**
+ * One page of a board, counted from 1, of `pages`; `people` are on the board. `you` is the asker's own row.
+ *
+ * `at` is asked with for the next page, 0 where there is none. `ends_s` is when the week or month ends, in seconds
+ * since 1970, and 0 for all time.
+ */
 export type Page = {
   people: number;
   pages: number;
   rows: readonly Row[];
   you: Row | null;
+  at: number;
+  ends_s: number;
 };
 
 export type ClientMessage =

@@ -597,6 +597,7 @@ export default {
     rank: "Platz {n}",
     streak: "Serie",
     you: "du",
+    ends: "Endet am {when} nach deiner Uhr.",
     fewGames: "Quoten zählen ab {n} Spielen.",
     luck: "Krieg ist Glück: er hat seine eigene Liste.",
     empty: "Auf dieser Liste steht noch niemand. Es zählen Spiele gegen andere Menschen.",

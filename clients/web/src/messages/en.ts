@@ -605,6 +605,7 @@ export const board = {
   played: count({ one: "{count} game", other: "{count} games" }),
   rank: fill("Place {n}"),
   you: "you",
+  ends: fill("Ends on {when}, by your clock."),
   fewGames: fill("Rates are ranked from {n} games on."),
   luck: "War is luck: it has a board of its own.",
   empty: "Nobody is on this board yet. Games against other people count.",

@@ -596,6 +596,7 @@ export default {
     rank: "Puesto {n}",
     streak: "Racha",
     you: "tú",
+    ends: "Termina el {when}, según tu reloj.",
     fewGames: "La tasa cuenta a partir de {n} partidas.",
     luck: "La guerra es suerte: tiene su propia tabla.",
     empty: "Aún no hay nadie en esta tabla. Cuentan las partidas contra otras personas.",

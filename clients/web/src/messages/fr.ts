@@ -596,6 +596,7 @@ export default {
     rank: "Place {n}",
     streak: "Série",
     you: "toi",
+    ends: "Se termine le {when}, à ton heure.",
     fewGames: "Les taux comptent à partir de {n} parties.",
     luck: "La bataille, c’est le hasard : elle a son propre classement.",
     empty: "Personne à ce classement pour l’instant. Les parties contre d’autres personnes comptent.",

@@ -17,7 +17,7 @@ const MIA = {
 } as Row;
 
 async function shown(row: Row, ...tapped: string[]): Promise<string | undefined> {
-  const page: Page = { people: 1, pages: 1, rows: [row], you: null };
+  const page: Page = { people: 1, pages: 1, rows: [row], you: null, at: 0, ends_s: 0 };
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json(page)));
   render(Leaderboard);
   for (const name of tapped) await fireEvent.click(await screen.findByRole("button", { name }));
