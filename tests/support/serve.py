@@ -17,6 +17,7 @@ class JumpingClock(RealClock):
     """The machine's clock, and a minute more for every signal."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._ahead_us = 0
 
     def now_us(self) -> int:
