@@ -15,6 +15,7 @@ class LeapingClock(RealClock):
     """The machine's clock, and an hour more for every signal."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._ahead_us = 0
 
     def now_us(self) -> int:
