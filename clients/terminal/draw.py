@@ -10,7 +10,7 @@ from itertools import zip_longest
 from rich.text import Text
 
 from clients.terminal.seen import Seen
-from clients.terminal.words import card_name, cards, dealer_line, inert, ms
+from clients.terminal.words import card_name, cards, dealer_line, inert, ms, slap_cards
 from clients.words import counted
 from engine.cards import Card
 from engine.game import LandedCard, Status, Wait
@@ -226,8 +226,13 @@ def _call(seen: Seen, left_s: int) -> tuple[str, bool]:
     assert view is not None, "asked above, while playing"
     if view.wait is Wait.LAST_HAND:
         return "The last card lies. Any hand?", True
+    if view.wait is Wait.LAST_CARD:
+        return "Every card is turned.", False
     if view.seats[seen.place].status is Status.WAITING:
-        return "Out of cards: slap a Jack to come back", True
+        return f"Out of cards: slap {slap_cards(seen)} to come back", True
+    offered = seen.table.rules.offered_at(view.turned) if seen.table is not None else 0
+    if offered and seen.seat is not None and seen.seat.host:
+        return f"{offered} cards have been turned: M ends the game and counts", False
     return "", False
 
 

@@ -31,6 +31,7 @@ from engine.game import (
     WarDeclared,
     WrongSlap,
 )
+from engine.rules import STANDARD, GameName
 from wire.messages import Verdict
 
 RANKS = {
@@ -77,12 +78,26 @@ def card_name(face: Card) -> str:
     return f"the {RANKS[face[0]]} of {SUITS[face[1]]}"
 
 
+def slap_cards(seen: Seen) -> str:
+    """What may be slapped now, in words; nothing where there is nothing to slap (R11, R20)."""
+    rules = seen.table.rules.in_force() if seen.table is not None else STANDARD
+    if rules.game is GameName.WAR:
+        return ""
+    if seen.view is not None and seen.view.empty is not None:
+        return "a Jack"
+    named = [f"{'an' if rank in 'A8' else 'a'} {RANKS[rank]}" for rank in rules.slap_ranks()]
+    named += ["a double"] * rules.doubles + ["a sandwich"] * rules.sandwiches
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
+
+
 def dealer_line(seen: Seen) -> str:
     """What the dealer says of what happened last."""
     if not seen.said:
         if seen.view is None:
             return ""
-        return "The game is on." if seen.view.turned else "A new game. Watch for the Jacks!"
+        if seen.view.turned:
+            return "The game is on."
+        return f"A new game. Watch for {slap_cards(seen)}!" if slap_cards(seen) else "A new game."
     told = [line for event in seen.said if (line := _sentence(seen, event))]
     if seen.verdict is not None and seen.verdict.winner is None:
         told.insert(0, "The turn came before every hand. Play goes on.")
@@ -114,7 +129,7 @@ def _sentence(seen: Seen, event: AnyEvent) -> str:
             return f"Every card is turned: {_does(seen, event.seat, 'takes', 'take', inside=True)} the pile back."
         case SeatWaiting():
             if event.seat == seen.place:
-                return "You are out of cards. One last chance: slap the next Jack!"
+                return f"You are out of cards. One last chance: slap {slap_cards(seen)}!"
             return f"{_who(seen, event.seat)} is out of cards and has one last chance."
         case SeatBack():
             return f"{_does(seen, event.seat, 'is', 'are')} back in."

@@ -19,7 +19,7 @@ from clients.terminal import draw, kept
 from clients.terminal.board import in_columns
 from clients.terminal.menu import choices
 from clients.terminal.seen import Seen
-from clients.terminal.words import LEFT_TO_RIGHT, card_name, dealer_line, inert
+from clients.terminal.words import LEFT_TO_RIGHT, card_name, dealer_line, inert, slap_cards
 from clients.words import REFUSALS, refusal, why_not
 from engine.cards import Card, full_deck
 from engine.game import (
@@ -135,7 +135,7 @@ ZERO, ONE = Seat(0), Seat(1)
         (
             SeatWaiting(ZERO),
             "Player 0 is out of cards and has one last chance.",
-            "You are out of cards. One last chance: slap the next Jack!",
+            "You are out of cards. One last chance: slap a Jack!",
         ),
         (SeatBack(ZERO), "Player 0 is back in.", "You are back in."),
         (SeatOut(ZERO), "Player 0 is out.", "You are out."),
@@ -419,6 +419,15 @@ CALLS = {
     "watching": (seen(me=None), "You are watching."),
     "late": (seen(me="s9"), "You are watching."),
     "last hand": (seen(view=a_game(["JS"], wait=Wait.LAST_HAND, turners=())), "The last card lies. Any hand?"),
+    "R10: last card": (
+        seen(view=a_game(["4S"], wait=Wait.LAST_CARD, turners=())),
+        "Every card is turned.",
+    ),
+    "R12: offered": (
+        seen(view=replace(a_game(["4S"], turners=(ONE,)), turned=412)),
+        "400 cards have been turned: M ends the game and counts",
+    ),
+    "R12: only the host is offered it": (seen(me="s1", view=replace(a_game(["4S"], turners=(ZERO,)), turned=412)), ""),
     "answers": (
         seen(view=a_game(["4S"], wait=Wait.ANSWERS, turners=(), answers=(ZERO,))),
         "Slap it, or let it pass: Enter carries on",
@@ -434,6 +443,24 @@ CALLS = {
     "held": (seen(stage=Stage.BREAK, held=True), "S starts the game"),
     "nowhere": (Seen(), "Finding your chair …"),
 }
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (Rules(), "a Jack"),
+        (Rules(queens=True), "a Jack or a Queen"),
+        (Rules(queens=True, doubles=True, sandwiches=True), "a Jack, a Queen, a double or a sandwich"),
+        (Rules(game=GameName.DUEL), "a Jack, a double or a sandwich"),
+        (Rules(game=GameName.WAR), ""),
+    ],
+)
+def test_r11_what_may_be_slapped_is_named_as_it_counts_now(rules: Rules, words: str) -> None:
+    now = seen(rules=rules)
+    assert slap_cards(now) == words
+    assert now.view is not None
+    if rules.game is GameName.DUEL:
+        assert slap_cards(replace(now, view=replace(now.view, empty=ZERO))) == "a Jack"
 
 
 @pytest.mark.parametrize(("now", "line"), CALLS.values(), ids=list(CALLS))
