@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
+from redis import Redis
 
+from server.store.embedded import running
 from tests.browser.phone import TIMEOUT_MS, Phone
 from tests.support.serving import Served, served
 
@@ -13,8 +15,8 @@ from tests.support.serving import Served, served
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One server for all of them."""
-    with served(tmp_path_factory.mktemp("flows")) as running:
-        yield running
+    with served(tmp_path_factory.mktemp("flows")) as served_here:
+        yield served_here
 
 
 def play_computer(phone: Phone, preset: str = "") -> None:
@@ -73,6 +75,17 @@ def test_the_other_tab_says_so_and_the_seat_can_be_taken_back(phone: Callable[[s
     ann.button("Play here instead").tap()
     ann.sees_seat("Ann", "you", "host")
     expect(other.get_by_role("heading", name="Your seat is open elsewhere")).to_be_visible()
+
+
+@pytest.mark.timeout(60)
+def test_people_at_a_table_that_the_store_has_lost_read_so(phone: Callable[[str], Phone], server: Served) -> None:
+    ann = phone("Ann")
+    code = ann.open_table()
+    ann.sees_seat("Ann", "you")
+    with Redis.from_url(running(server.data) or "") as redis:
+        redis.delete(*redis.scan_iter(f"slapjack:{{{code}}}*"))
+    ann.button("🤖 Add a computer player").tap()
+    ann.sees("This table is lost")
 
 
 TRIES = 5
