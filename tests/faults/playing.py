@@ -221,7 +221,8 @@ async def differences(store: RedisStore, tables: Tables) -> list[str]:
             page = await store.board.page(GameName.SLAPJACK, Span.ALL, By.GAMES, 1, seat.key_hash)
             counted = (page.you.games, page.you.wins) if page.you is not None else (0, 0)
             scored = (score.games, score.wins) if score is not None else (0, 0)
-            if counted != scored:
+            # Of some games it counts nothing (R30), and of none it counts more.
+            if counted[0] > scored[0] or counted[1] > scored[1]:
                 wrong.append(f"{told.code}: {seat.name} has {scored} games and wins, and {counted} on the leaderboard")
             if scored[0] < len(told.over):
                 wrong.append(f"{told.code}: {len(told.over)} games were over, and {seat.name} has played {scored[0]}")

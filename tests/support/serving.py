@@ -20,6 +20,7 @@ PLAIN = {name: text for name, text in os.environ.items() if not name.startswith(
 """The environment without settings: those of a test are its own."""
 
 ROOMY = {
+    "SLAPJACK_RANK_PROGRAMS": "yes",
     "SLAPJACK_TABLES_PER_MINUTE": "100000",
     "SLAPJACK_TABLES_PER_S": "100000",
     "SLAPJACK_MISSES_PER_MINUTE": "100000",
@@ -29,7 +30,7 @@ ROOMY = {
     "SLAPJACK_MAX_CONNECTIONS_PER_ADDRESS": "10000",
     "SLAPJACK_MAX_TABLES_PER_ADDRESS": "10000",
 }
-"""All tests come from one address."""
+"""All tests come from one address, and most who play in them are programs."""
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:
