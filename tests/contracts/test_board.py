@@ -18,7 +18,7 @@ from server.ops.people import forget_person, list_people, remove_person, rename_
 from server.store.board import DUE, PAGE_ROWS, PAIR_A_DAY, Finished, outbox_key, period
 from server.store.port import BadRecord
 from server.store.redis import RedisStore
-from server.table.records import Played, Result
+from server.table.records import Played, Renamed, Result
 from tests.contracts.calendar import Calendar
 from tests.contracts.servers import Server
 from tests.contracts.tables import ANNA, BEN, CODE, ZOE, Owner, a_result, owner, played
@@ -40,6 +40,10 @@ class Club:
         """A game is over."""
         result = a_result(next(self._results), *people, game=game, ranked=ranked)
         await self._keeper.keeps(b"move", result=result)
+
+    async def calls(self, *people: Renamed) -> None:
+        """At the table these are called otherwise from now on."""
+        await self._keeper.keeps(b"move", renamed=people)
 
     async def page(self, by: By = By.WINS, span: Span = Span.ALL, *, you: str = "", page: int = 1) -> Page:
         """A page of the Slapjack board."""
@@ -413,6 +417,14 @@ async def test_whoever_runs_the_server_lists_renames_and_removes_people(club: Cl
     for wrong in (person_id, ""):
         with pytest.raises(Failed, match="the id"):
             await remove_person(club.store, wrong, said.append)
+
+
+async def test_r30_a_new_name_at_the_table_is_on_every_board_at_once(club: Club) -> None:
+    await club.over(played(ANNA, True, name="Anna"), played(BEN, name="Ben"))
+    await club.calls(Renamed(ANNA, "Zoë", "🐻"), Renamed("c" * 64, "Nobody", "🦊"))
+    for span in Span:
+        rows = (await club.page(span=span)).rows
+        assert [(row.name, row.face) for row in rows] == [("Zoë", "🐻"), ("Ben", rows[1].face)]
 
 
 async def test_somebody_is_forgotten_by_their_id(club: Club) -> None:
