@@ -19,6 +19,7 @@ import msgspec
 
 from engine.game import AnyEvent, Reason
 from engine.rules import OFFER_EVERY_CARDS, OFFER_FROM_CARDS, PRESETS, RANKS_TOO, SWITCHES
+from engine.told import STATEMENTS
 from server.web import people
 from wire import codes, figures
 from wire import messages as protocol
@@ -43,6 +44,7 @@ CONSTANTS: dict[str, Any] = {
     "SWITCHES": SWITCHES,
     "PRESETS": PRESETS,
     "RANKS_TOO": RANKS_TOO,
+    "STATEMENTS": STATEMENTS,
     "OFFER_FROM_CARDS": OFFER_FROM_CARDS,
     "OFFER_EVERY_CARDS": OFFER_EVERY_CARDS,
     "RATED_FROM_GAMES": figures.RATED_FROM_GAMES,

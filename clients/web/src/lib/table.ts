@@ -5,6 +5,7 @@ import {
   OFFER_EVERY_CARDS,
   OFFER_FROM_CARDS,
   RANKS_TOO,
+  STATEMENTS,
   type AnyEvent,
   type GameView,
   type LandedCard,
@@ -193,4 +194,13 @@ export function flights(events: readonly AnyEvent[]): Flight[] {
 export function offeredAt(rules: Rules, turned: number): number {
   if (rules.card_limit || rules.time_limit_min || turned < OFFER_FROM_CARDS) return 0;
   return turned - ((turned - OFFER_FROM_CARDS) % OFFER_EVERY_CARDS);
+}
+
+export type StatementName = keyof typeof STATEMENTS;
+
+/** What players are told of these rules, in order: the statements that hold under them. */
+export function toldUnder(rules: Rules): StatementName[] {
+  const holds = (when: Record<string, readonly (string | boolean)[]>) =>
+    Object.entries(when).every(([field, values]) => values.includes(rules[field as keyof Rules] as string | boolean));
+  return (Object.keys(STATEMENTS) as StatementName[]).filter((name) => holds(STATEMENTS[name].when));
 }

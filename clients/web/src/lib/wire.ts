@@ -246,6 +246,423 @@ export const RANKS_TOO = {
   "queens": "Q"
 } as const;
 
+export const STATEMENTS = {
+  "turns": {
+    "sentence": "Turn your top card onto the pile when it is your turn: clockwise, past who has none.",
+    "rules": [
+      "R3"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  },
+  "slap": {
+    "sentence": "Slap a Jack: the first hand takes the whole pile.",
+    "rules": [
+      "R4",
+      "R11"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  },
+  "queens": {
+    "sentence": "Queens may be slapped too.",
+    "rules": [
+      "R11"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "queens": [
+        true
+      ]
+    }
+  },
+  "doubles": {
+    "sentence": "Slap a double: two cards of one rank, one on the other.",
+    "rules": [
+      "R11"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "doubles": [
+        true
+      ]
+    }
+  },
+  "sandwiches": {
+    "sentence": "Slap a sandwich: one rank, with one card between.",
+    "rules": [
+      "R11"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "sandwiches": [
+        true
+      ]
+    }
+  },
+  "next": {
+    "sentence": "The seat at the winner's left turns next, onto a new pile.",
+    "rules": [
+      "R5"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  },
+  "covered": {
+    "sentence": "A Jack that is covered before any hand is safe: wait for the next.",
+    "rules": [
+      "R6"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  },
+  "pays_turner": {
+    "sentence": "Slap anything else and it costs you a card, which goes to whoever turned the card that you slapped.",
+    "rules": [
+      "R7"
+    ],
+    "when": {
+      "game": [
+        "slapjack"
+      ],
+      "penalty": [
+        "to_turner"
+      ],
+      "calm": [
+        false
+      ]
+    }
+  },
+  "pays_pile": {
+    "sentence": "Slap anything else and it costs you a card, which goes under the pile.",
+    "rules": [
+      "R7"
+    ],
+    "when": {
+      "game": [
+        "slapjack"
+      ],
+      "penalty": [
+        "under_pile"
+      ],
+      "calm": [
+        false
+      ]
+    }
+  },
+  "pays_other": {
+    "sentence": "Slap anything else and it costs you a card, which goes to the other player.",
+    "rules": [
+      "R7",
+      "R20"
+    ],
+    "when": {
+      "game": [
+        "duel"
+      ],
+      "calm": [
+        false
+      ]
+    }
+  },
+  "waiting": {
+    "sentence": "Out of cards, you have one last chance: win the next slap and you are back. Somebody else wins it, or you slap wrongly: you are out.",
+    "rules": [
+      "R8"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "calm": [
+        false
+      ]
+    }
+  },
+  "wins": {
+    "sentence": "Whoever is left at the end wins.",
+    "rules": [
+      "R9"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  },
+  "taken_back": {
+    "sentence": "Is every card turned? Whoever turned the last one takes the pile back.",
+    "rules": [
+      "R10"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  },
+  "odds": {
+    "sentence": "One card in 13 is a Jack.",
+    "rules": [
+      "R11"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "queens": [
+        false
+      ]
+    }
+  },
+  "odds_queens": {
+    "sentence": "Two cards in 13 are Jacks or Queens.",
+    "rules": [
+      "R11"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "queens": [
+        true
+      ]
+    }
+  },
+  "call": {
+    "sentence": "Call “Slapjack!” as you slap, or your hand does not count.",
+    "rules": [
+      "R13"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "call": [
+        true
+      ]
+    }
+  },
+  "say_jack": {
+    "sentence": "Say “Jack!”: that is the slap.",
+    "rules": [
+      "R13a"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "say_jack": [
+        true
+      ]
+    }
+  },
+  "wrong_call": {
+    "sentence": "Call wrongly and the pile is dealt to the others.",
+    "rules": [
+      "R14"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "wrong_call": [
+        true
+      ]
+    }
+  },
+  "other": {
+    "sentence": "Slap a card of your own with the hand that did not turn it.",
+    "rules": [
+      "R15"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "hand": [
+        "other"
+      ]
+    }
+  },
+  "same": {
+    "sentence": "Slap a card of your own with the hand that turned it.",
+    "rules": [
+      "R15"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "hand": [
+        "same"
+      ]
+    }
+  },
+  "not_turner": {
+    "sentence": "A card that you turned is for the others to slap.",
+    "rules": [
+      "R15"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ],
+      "hand": [
+        "not_turner"
+      ]
+    }
+  },
+  "judge": {
+    "sentence": "What is too close to call is judged by somebody who is not playing.",
+    "rules": [
+      "R18"
+    ],
+    "when": {
+      "judge": [
+        "table"
+      ]
+    }
+  },
+  "calm": {
+    "sentence": "The game waits for everybody after every card, and a wrong slap is free.",
+    "rules": [
+      "R19"
+    ],
+    "when": {
+      "calm": [
+        true
+      ]
+    }
+  },
+  "duel": {
+    "sentence": "Out of cards in Duel: the other turns every card and only Jacks count. Who slaps one wins it: with cards the duel, without cards the pile. The empty one who slaps wrongly has lost.",
+    "rules": [
+      "R20"
+    ],
+    "when": {
+      "game": [
+        "duel"
+      ]
+    }
+  },
+  "king": {
+    "sentence": "Both turn a card. The higher one takes both: King high, Ace low.",
+    "rules": [
+      "R21"
+    ],
+    "when": {
+      "game": [
+        "war"
+      ],
+      "ace_high": [
+        false
+      ]
+    }
+  },
+  "ace": {
+    "sentence": "Both turn a card. The higher one takes both: the Ace beats the King.",
+    "rules": [
+      "R21"
+    ],
+    "when": {
+      "game": [
+        "war"
+      ],
+      "ace_high": [
+        true
+      ]
+    }
+  },
+  "war_one": {
+    "sentence": "Equal cards are a war: one card face down, one face up.",
+    "rules": [
+      "R22"
+    ],
+    "when": {
+      "game": [
+        "war"
+      ],
+      "war_cards": [
+        "one"
+      ]
+    }
+  },
+  "war_three": {
+    "sentence": "Equal cards are a war: three face down, one face up.",
+    "rules": [
+      "R22"
+    ],
+    "when": {
+      "game": [
+        "war"
+      ],
+      "war_cards": [
+        "three"
+      ]
+    }
+  },
+  "war_end": {
+    "sentence": "Your last card in a war lies face up. No card left for it: you have lost.",
+    "rules": [
+      "R23"
+    ],
+    "when": {
+      "game": [
+        "war"
+      ]
+    }
+  },
+  "tip": {
+    "sentence": "Both hands at the edge, and watch the cards, not the hands.",
+    "rules": [
+      "R16"
+    ],
+    "when": {
+      "game": [
+        "slapjack",
+        "duel"
+      ]
+    }
+  }
+} as const;
+
 export const OFFER_FROM_CARDS = 300 as const;
 
 export const OFFER_EVERY_CARDS = 100 as const;

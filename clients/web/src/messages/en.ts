@@ -1,6 +1,15 @@
 // English, and with it the list of everything that is said on a screen. A translation that lacks a key does not compile.
 
-import { FIGURES, PRESETS, SWITCHES, type By, type Reason, type Rules, type RejectReason } from "../lib/wire";
+import {
+  FIGURES,
+  PRESETS,
+  STATEMENTS,
+  SWITCHES,
+  type By,
+  type Reason,
+  type Rules,
+  type RejectReason,
+} from "../lib/wire";
 import { count, fill } from "./forms";
 
 export const home = {
@@ -565,6 +574,10 @@ export const settings = {
   dark: "dark",
   remembered: "Remembered on this phone.",
 };
+
+export const statements = Object.fromEntries(
+  Object.entries(STATEMENTS).map(([name, statement]) => [name, statement.sentence]),
+) as Record<keyof typeof STATEMENTS, string>;
 
 export const how = {
   title: "How to play",

@@ -64,6 +64,7 @@ export const refusals = i18n("refusals", en.refusals);
 export const conflicts = i18n("conflicts", en.conflicts);
 export const settings = i18n("settings", en.settings);
 export const how = i18n("how", en.how);
+export const statements = i18n("statements", en.statements);
 export const board = i18n("board", en.board);
 export const move = i18n("move", en.move);
 
