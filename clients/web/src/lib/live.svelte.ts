@@ -67,6 +67,9 @@ export class LiveTable {
   #counting = new Asked<Counting>();
   /** Whether the table has been shown since the last welcome. */
   #sees = false;
+  /** `hand` and `turning` as they are; those are what is shown of them. */
+  #hand: OwnHand | null = null;
+  #turning = 0;
   #keys = 0;
   #join: Join;
 
@@ -144,19 +147,14 @@ export class LiveTable {
   slap(touch: Touch): void {
     if (!this.#sees || !this.inGame || this.table.table?.paused) return;
     const seen = this.#paintings.seenAt(touch.atMs);
-    this.hand = {
-      key: ++this.#keys,
-      game: seen?.game ?? 0,
-      nth: seen?.nth ?? 0,
-      x: touch.x ?? null,
-      y: touch.y ?? null,
-    };
+    const [game, nth] = [seen?.game ?? 0, seen?.nth ?? 0];
+    this.#hand = { key: ++this.#keys, game, nth, x: touch.x ?? null, y: touch.y ?? null };
+    this.#afterTouch();
     if (!seen) return;
     // A second touch on the same card changes nothing (R7c), unless it is the other hand (R15).
     const once = `${seen.game}.${seen.nth}.${touch.side}`;
     if (this.#slapped.includes(once)) return;
     this.#slapped.push(once);
-    const { game, nth } = seen;
     this.say({ t: "slap", game, nth, reaction_us: reactionUs(touch.atMs, seen.atMs), side: touch.side });
   }
 
@@ -164,11 +162,12 @@ export class LiveTable {
     const game = this.table.table?.game;
     if (!this.myTurn || !this.view || game === undefined) return;
     const nth = this.view.turned + 1;
-    if (this.turning === nth) return;
+    if (this.#turning === nth) return;
     const top = topCard(this.table);
     const seen = this.#paintings.seenAt(touch.atMs);
     const reaction_us = top && seen ? reactionUs(touch.atMs, seen.atMs) : null;
-    this.turning = nth;
+    this.#turning = nth;
+    this.#afterTouch();
     this.say({ t: "turn", game, nth, reaction_us, side: touch.side });
   }
 
@@ -182,6 +181,19 @@ export class LiveTable {
   carryOn(): void {
     const top = topCard(this.table);
     if (top && this.mayAnswer) this.say({ t: "carry_on", game: this.table.table?.game ?? 0, nth: top.nth });
+  }
+
+  /**
+   * Shows them, in the next frame all the same: but what a touch itself changes makes Chromium hold messages back until
+   * that frame, and the card that was turned would be painted one later.
+   */
+  #afterTouch(): void {
+    this.world.later(() => this.#showHands(), 0);
+  }
+
+  #showHands(): void {
+    this.hand = this.#hand;
+    this.turning = this.#turning;
   }
 
   landed(key: number): void {
@@ -201,7 +213,8 @@ export class LiveTable {
     if (status.is !== "open") {
       this.holdOn = false;
       this.#reveal.clear();
-      this.turning = 0;
+      this.#turning = 0;
+      this.#showHands();
     }
   }
 
@@ -235,8 +248,9 @@ export class LiveTable {
         this.marked.set(message.seat, message.one_in);
         break;
       case "refused":
-        if (message.of === "turn") this.turning = 0;
-        if (message.of === "slap") this.hand = null;
+        if (message.of === "turn") this.#turning = 0;
+        if (message.of === "slap") this.#hand = null;
+        this.#showHands();
         if (message.of === "set_rules") this.#rules.forget();
         if (message.of === "set_table") this.#counting.forget();
         // A hand, or a turn, that comes when all is over: the result on the screen has told them.
@@ -258,13 +272,14 @@ export class LiveTable {
     if (before.table?.stage === "playing" && this.table.table?.stage !== "playing") this.note = null;
     if (isAfresh(update) || this.table.table?.game !== before.table?.game) {
       this.#slapped = [];
-      this.turning = this.called = 0;
-      this.hand = null;
+      this.#turning = this.called = 0;
+      this.#hand = null;
     }
-    if (this.view && this.view.turned >= this.turning) this.turning = 0;
+    if (this.view && this.view.turned >= this.#turning) this.#turning = 0;
     // The dealer has spoken, or the card is gone: a hand on it has had its answer.
     const paid = update.events.some((event) => event.event === "wrong_slap" && event.seat === this.place);
-    if (update.view && (update.verdict || paid || topCard(this.table)?.nth !== this.hand?.nth)) this.hand = null;
+    if (update.view && (update.verdict || paid || topCard(this.table)?.nth !== this.#hand?.nth)) this.#hand = null;
+    this.#showHands();
     const dealt = !before.view && update.view?.turned === 0 ? dealing(update.view) : [];
     const flown = [...dealt, ...flights(update.events)].map((flight) => ({ ...flight, key: ++this.#keys }));
     if (flown.length) this.flown = [...this.flown, ...flown];

@@ -123,6 +123,7 @@ describe("a slap", () => {
     turned(1, "JS", 100);
     world.pass(300);
     live.slap({ atMs: world.now, side: "left", x: 5, y: 6 });
+    world.pass(1);
     expect(live.hand).toMatchObject({ nth: 1, x: 5, y: 6 });
     const hands = [hand(1, 200), hand(0, 216)];
     const verdict: Verdict = { game: 1, nth: 1, winner: 1, hands, margin_us: 16_000, wait_us: 0 };
@@ -147,6 +148,7 @@ describe("a slap", () => {
   it("R7d: on an empty pile only the hand shows", () => {
     const { world, live, socket } = atTable();
     live.slap({ atMs: world.now, side: "" });
+    world.pass(1);
     expect(socket.of("slap")).toEqual([]);
     expect(live.hand?.nth).toBe(0);
   });

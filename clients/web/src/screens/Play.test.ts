@@ -34,11 +34,30 @@ async function atTable(view: Partial<GameView> = {}, table: Partial<TableView> =
 }
 
 describe("the lower half of the screen", () => {
-  it("slaps when a finger comes down, and shows the hand in the same moment", async () => {
-    const { socket } = await atTable();
+  it("slaps when a finger comes down, and shows the hand in the same frame", async () => {
+    const { world, socket } = await atTable();
     await fireEvent.pointerDown(screen.getByRole("button", { name: "Slap" }), { clientX: 10, clientY: 20 });
     expect(socket.of("slap")).toMatchObject([{ game: 1, nth: 1, side: "left" }]);
+    expect(screen.queryByTestId("own-hand"), "what a touch itself changes holds messages back").toBeNull();
+    world.pass(1);
+    await tick();
     expect(screen.getByTestId("own-hand")).toBeTruthy();
+  });
+
+  it("takes touches out of the browser's hands, or it would hold cards back while a finger is down", async () => {
+    const { socket } = await atTable();
+    const touches = async (name: string) => {
+      const button = screen.getByRole("button", { name });
+      const touch = { identifier: 1, clientX: 10, clientY: 10, target: button };
+      const taken = !(await fireEvent.touchStart(button, { cancelable: true, changedTouches: [touch] }));
+      await fireEvent.touchEnd(button, { changedTouches: [touch] });
+      return taken;
+    };
+    HTMLDialogElement.prototype.showModal = vi.fn();
+    expect(await touches("Slap")).toBe(true);
+    expect(socket.of("slap"), "a hand counts when it comes down, not when it lifts").toEqual([]);
+    expect(await touches("Table menu")).toBe(true);
+    expect(HTMLDialogElement.prototype.showModal, "a tap is a click all the same").toHaveBeenCalledOnce();
   });
 
   it("slaps for a screen reader, which clicks without a finger", async () => {
