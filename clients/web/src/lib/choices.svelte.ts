@@ -1,20 +1,7 @@
 // What this person has chosen for this phone, remembered on it; where nothing was chosen, the phone's own way.
 
-import { isLanguage, ownLanguage, speak, type Language } from "../messages";
-import { kept } from "./kept";
-
-export type Choices = {
-  sound: boolean;
-  haptics: boolean;
-  voice: boolean;
-  leftHand: boolean;
-  fourColours: boolean;
-  bigText: boolean;
-  /** Null is as the phone has it, for these three. */
-  still: boolean | null;
-  language: Language | null;
-  theme: "light" | "dark" | null;
-};
+import { isLanguage, ownLanguage, speak } from "../messages";
+import { kept, type Choices } from "./kept";
 
 const AT_FIRST: Choices = {
   sound: true,

@@ -31,7 +31,8 @@ export function dealerLine(words: Words, table: Table, me: Seat | null): string 
     const top = topCard(table);
     if (top) return sentence(words, table, { events: [], verdict: null }, { event: "card_turned", ...top }, me);
     if (table.view.turned) return words.dealer.goesOn;
-    return table.view.game === "war" ? words.dealer.beginWar : words.dealer.begin;
+    if (table.view.game === "war") return words.dealer.beginWar;
+    return table.table?.rules.queens ? words.dealer.beginQueens : words.dealer.begin;
   }
   const said = table.said;
   const lines = said.events.map((event) => sentence(words, table, said, event, me)).filter((line) => line !== "");

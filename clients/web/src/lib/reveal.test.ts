@@ -24,6 +24,27 @@ it("R3: a card is held until its moment and shown in the frame that is painted n
   expect(seen).toEqual(["card shown 480", "card painted 496"]);
 });
 
+it("on a slow phone a card counts as painted at the first beat after its frame was made", () => {
+  let now = 100;
+  const [frames, timers]: [((atMs: number) => void)[], (() => void)[]] = [[], []];
+  const reveal = new Reveal(
+    {
+      nowMs: () => now,
+      frame: (callback) => void frames.push(callback),
+      later: (callback) => (timers.push(callback), () => undefined),
+      hidden: () => false,
+    },
+    () => null,
+  );
+  const painted: number[] = [];
+  reveal.push(0, () => (atMs) => painted.push(Math.round(atMs)));
+  frames.shift()?.(100);
+  now = 125; // so long it was being made, and the next frame had begun at 117 by then
+  timers.shift()?.();
+  frames.shift()?.(100 + 1000 / 60);
+  expect(painted).toEqual([133]);
+});
+
 it("what is to be shown at once is shown in the next frame", () => {
   const { world, seen, push } = stage();
   push("verdict", 0);

@@ -64,9 +64,22 @@ export class Reveal {
       this.#measure(atMs);
       // What is shown in this frame stands on the screen one frame later.
       while (this.#held[0] && this.#momentMs(this.#held[0].showAtUs) <= atMs + 1.5 * this.#frameMs) {
-        for (const { show } of this.#held.splice(0, 1)) this.#afterFrames(1, show());
+        for (const { show } of this.#held.splice(0, 1)) this.#whenPainted(show());
       }
       this.pump();
+    });
+  }
+
+  /**
+   * A frame stands on the screen when the next one begins; but on a slow phone that one may have begun already while this
+   * one was still being made, and then it is seen at the first beat after it was made.
+   */
+  #whenPainted(callback: (atMs: number) => void): void {
+    let madeMs: number | null = null;
+    this.screen.later(() => (madeMs = this.screen.nowMs()), 0);
+    this.screen.frame((atMs) => {
+      const behindMs = Math.max(0, (madeMs ?? this.screen.nowMs()) - atMs);
+      callback(atMs + Math.ceil(behindMs / this.#frameMs) * this.#frameMs);
     });
   }
 

@@ -1,6 +1,6 @@
 // German.
 
-import type { Translation } from ".";
+import type { Translation } from "./translation";
 
 export default {
   home: {
@@ -16,6 +16,7 @@ export default {
     tableCode: "Tischcode",
     codeHint: "6 Buchstaben und Ziffern, vom Bildschirm der anderen",
     codeShort: "Ein Code hat {length} Buchstaben und Ziffern. Dieser hat {typed}.",
+    codeOdd: "In einem Code kommen I, L, O, 0 und 1 nie vor. Sieh noch einmal hin.",
     yourTables: "Deine Tische",
     pickUp: "Zurück an Tisch",
     howTo: "So geht’s",
@@ -261,6 +262,7 @@ export default {
     slapHint: "Die Leertaste schlägt, oder F und J für die linke und die rechte Hand.",
     turn: "Karte aufdecken",
     turnHint: "Tippen oder wischen",
+    turnHintKeys: "Klicken oder Eingabetaste",
     ready: "Bereit: jetzt fehlt noch der andere",
     yourStack: "Dein Stapel",
     cards: { one: "{count} Karte", other: "{count} Karten" },
@@ -276,6 +278,7 @@ export default {
     call: "Slapjack!",
     callLabel: "„Slapjack!“ rufen",
     sayJackLabel: "„Bube!“ rufen",
+    sayJackHint: "Laut „Bube!“ rufen und auf den Tisch tippen",
     carryOn: "Weiter",
     answers: { one: "Wir warten auf {count} Person", other: "Wir warten auf {count} Personen" },
     lastHand: "Die letzte Karte liegt. Noch eine Hand?",
@@ -291,6 +294,7 @@ export default {
     leave: "Tisch verlassen",
     leaveAsk: "Für immer gehen? Deine Karten kommen unter den Haufen. Deine Siege bleiben.",
     stay: "Bleiben",
+    cancel: "Abbrechen",
     close: "Schließen",
     watchingNow: "Du schaust zu.",
     dealtInNext: "Beim nächsten Spiel bekommst du Karten.",
@@ -314,6 +318,7 @@ export default {
   },
   dealer: {
     begin: "Ein neues Spiel. Achtet auf die Buben!",
+    beginQueens: "Ein neues Spiel. Achtet auf die Buben und die Damen!",
     goesOn: "Das Spiel läuft.",
     beginWar: "Krieg. Die höhere Karte nimmt beide.",
     turned: "{name}: {card}.",

@@ -1,6 +1,6 @@
 // Spanish.
 
-import type { Translation } from ".";
+import type { Translation } from "./translation";
 
 export default {
   home: {
@@ -16,6 +16,7 @@ export default {
     tableCode: "Código de la mesa",
     codeHint: "6 letras y cifras, de la pantalla de un amigo",
     codeShort: "Un código tiene {length} letras y cifras. Este tiene {typed}.",
+    codeOdd: "Un código nunca lleva I, L, O, 0 ni 1. Míralo otra vez.",
     yourTables: "Tus mesas",
     pickUp: "Volver a la mesa",
     howTo: "Cómo se juega",
@@ -258,6 +259,7 @@ export default {
     slapHint: "La barra espaciadora da; F y J, con la mano izquierda y la derecha.",
     turn: "Descubrir una carta",
     turnHint: "Toca o desliza",
+    turnHintKeys: "Haz clic o pulsa Intro",
     ready: "Listo: falta el otro",
     yourStack: "Tu mazo",
     cards: { one: "{count} carta", other: "{count} cartas" },
@@ -273,6 +275,7 @@ export default {
     call: "¡Slapjack!",
     callLabel: "Gritar «¡Slapjack!»",
     sayJackLabel: "Decir «¡Jota!»",
+    sayJackHint: "Di «¡Jota!» en voz alta y toca la mesa",
     carryOn: "Pasar",
     answers: { one: "Esperamos a {count} persona", other: "Esperamos a {count} personas" },
     lastHand: "Está la última carta. ¿Alguna mano?",
@@ -288,6 +291,7 @@ export default {
     leave: "Dejar la mesa",
     leaveAsk: "¿Irte del todo? Tus cartas van debajo del montón. Tus victorias se quedan.",
     stay: "Quedarse",
+    cancel: "Cancelar",
     close: "Cerrar",
     watchingNow: "Estás mirando.",
     dealtInNext: "Recibes cartas en la próxima partida.",
@@ -311,6 +315,7 @@ export default {
   },
   dealer: {
     begin: "Nueva partida. ¡Ojo con las jotas!",
+    beginQueens: "Nueva partida. ¡Ojo con las jotas y las reinas!",
     goesOn: "La partida está en marcha.",
     beginWar: "Guerra. La carta más alta se lleva las dos.",
     turned: "{name}: {card}.",

@@ -1,6 +1,6 @@
 // French.
 
-import type { Translation } from ".";
+import type { Translation } from "./translation";
 
 export default {
   home: {
@@ -16,6 +16,7 @@ export default {
     tableCode: "Code de la table",
     codeHint: "6 lettres et chiffres, sur l’écran d’un ami",
     codeShort: "Un code a {length} lettres et chiffres. Celui-ci en a {typed}.",
+    codeOdd: "Un code ne contient jamais I, L, O, 0 ni 1. Regardez encore.",
     yourTables: "Tes tables",
     pickUp: "Retour à la table",
     howTo: "Comment jouer",
@@ -258,6 +259,7 @@ export default {
     slapHint: "La barre d’espace tape, ou F et J pour la main gauche et la droite.",
     turn: "Retourner une carte",
     turnHint: "Touche ou glisse",
+    turnHintKeys: "Cliquez, ou Entrée",
     ready: "Prêt : on attend l’autre",
     yourStack: "Ton paquet",
     cards: { one: "{count} carte", other: "{count} cartes" },
@@ -273,6 +275,7 @@ export default {
     call: "Slapjack !",
     callLabel: "Crier « Slapjack ! »",
     sayJackLabel: "Dire « Valet ! »",
+    sayJackHint: "Dites « Valet ! » et touchez la table",
     carryOn: "Passer",
     answers: { one: "On attend {count} personne", other: "On attend {count} personnes" },
     lastHand: "La dernière carte est là. Une main ?",
@@ -288,6 +291,7 @@ export default {
     leave: "Quitter la table",
     leaveAsk: "Partir pour de bon ? Tes cartes vont sous la pile. Tes victoires restent.",
     stay: "Rester",
+    cancel: "Annuler",
     close: "Fermer",
     watchingNow: "Tu regardes.",
     dealtInNext: "Tu reçois des cartes à la prochaine partie.",
@@ -311,6 +315,7 @@ export default {
   },
   dealer: {
     begin: "Nouvelle partie. Guettez les valets !",
+    beginQueens: "Nouvelle partie. Guettez les valets et les dames !",
     goesOn: "La partie est en cours.",
     beginWar: "Bataille. La plus haute carte prend les deux.",
     turned: "{name} : {card}.",

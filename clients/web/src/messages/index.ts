@@ -67,11 +67,3 @@ export const how = i18n("how", en.how);
 export const statements = i18n("statements", en.statements);
 export const board = i18n("board", en.board);
 export const move = i18n("move", en.move);
-
-/** What another language's file has to hold: `export default { … } satisfies Translation`. */
-export type Translation = {
-  [group in keyof typeof en]: {
-    [key in keyof (typeof en)[group]]: (typeof en)[group][key] extends string ? string : string | Plural;
-  };
-};
-type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };

@@ -34,8 +34,8 @@ it("a switch stays as the table plays until the table has agreed, and a conflict
   await fireEvent.click(wrongCall);
   expect(socket.of("set_rules")[0]?.rules.wrong_call).toBe(true);
   expect(wrongCall.checked).toBe(false);
-  const detail = "R14: The wrong call needs the call: switch the call on as well.";
-  socket.hears({ t: "refused", of: "set_rules", reason: "bad_rules", rule: "", detail });
+  const detail = "Whatever the server says in its own words.";
+  socket.hears({ t: "refused", of: "set_rules", reason: "bad_rules", rule: "R14", detail });
   world.pass(16);
   await tick();
   expect(screen.getByRole("alert").textContent).toBe("The wrong call needs the call: switch the call on as well.");
