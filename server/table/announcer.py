@@ -1,6 +1,7 @@
 """Who is told what: the table as everybody sees it, updates in order, refusals, and what the host alone learns."""
 
 from engine.game import Refusal
+from engine.rules import Conflict
 from server.judge.path import SEND_MARGIN_US
 from server.table.chair import Chair, Guest
 from server.table.mail import ConnId, HangUp, Tell
@@ -24,7 +25,7 @@ from wire.messages import (
 
 NO_COMPUTER = Computer(0, 0, 0)
 
-Rejection = Refusal | RejectReason | tuple[RejectReason, str]
+Rejection = Refusal | RejectReason | tuple[RejectReason, str | Conflict]
 """Why something was not done: by the game, by the table, or by the table with more to say about it."""
 
 
@@ -50,7 +51,9 @@ class Announcer:
         match why:
             case Refusal(reason, rule):
                 refused = Refused(str(message.__struct_config__.tag), str(reason), rule)
-            case (RejectReason() as reason, detail):
+            case (RejectReason() as reason, Conflict(rule, sentence)):
+                refused = Refused(str(message.__struct_config__.tag), str(reason), rule, f"{rule}: {sentence}")
+            case (RejectReason() as reason, str() as detail):
                 refused = Refused(str(message.__struct_config__.tag), str(reason), detail=detail)
             case _:
                 refused = Refused(str(message.__struct_config__.tag), str(why))

@@ -86,7 +86,7 @@ class Commands:
             return RejectReason.ALREADY_PLAYING
         if conflicts := state.rules.seat_conflicts(len(chairs)):
             why = RejectReason.TOO_FEW if len(chairs) < state.rules.seats()[0] else RejectReason.TOO_MANY
-            return why, f"{conflicts[0].rule}: {conflicts[0].sentence}"
+            return why, conflicts[0]
         state.seats.rightful_host = None
         self._games.deal(state.now_us)
         return None
@@ -96,7 +96,7 @@ class Commands:
         if state.play is not None:
             return RejectReason.ALREADY_PLAYING
         if conflicts := message.rules.conflicts():
-            return RejectReason.BAD_RULES, f"{conflicts[0].rule}: {conflicts[0].sentence}"
+            return RejectReason.BAD_RULES, conflicts[0]
         state.rules = message.rules
         if state.rules.plain_names:
             state.seats.name_plainly()

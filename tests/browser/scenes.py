@@ -309,7 +309,7 @@ SCENES = (
     _at("lobby-switches", _lobby("Anna", 2), act=lambda page: page.locator("summary").click()),
     _at(
         "lobby-conflict",
-        (*_lobby("Anna", 2), Refused("set_rules", "bad_rules", detail="R14: The wrong call needs the call.")),
+        (*_lobby("Anna", 2), Refused("set_rules", "bad_rules", "R14")),
     ),
     _at(
         "lobby-returning",

@@ -619,6 +619,7 @@ def test_r1_r20_r21_a_game_needs_its_number_of_seats(people: int, rules: Rules, 
     answer = table["Ann"].say(Start())
     assert answer is not None
     assert answer.reason == reason
+    assert answer.rule == rule
     assert answer.detail.startswith(f"{rule}: ")
     assert table.view().stage is Stage.LOBBY
 
@@ -646,6 +647,7 @@ def test_rules_that_exclude_each_other_cannot_be_chosen_and_say_why(rules: Rules
     answer = table["Ann"].say(SetRules(rules))
     assert answer is not None
     assert answer.reason == "bad_rules"
+    assert answer.rule == rule
     assert answer.detail.startswith(f"{rule}: ")
     assert table.view().rules == Rules()
 
