@@ -9,6 +9,7 @@ import { Paintings } from "./painted";
 import { Reveal, type Screen } from "./reveal";
 import { after, dealing, flights, myPlace, mySeat, NO_TABLE, topCard, type Flight, type Table } from "./table";
 import type {
+  Card,
   Emoji,
   ClientMessage,
   ServerMessage,
@@ -19,14 +20,22 @@ import type {
   Side,
   TableView,
   Update,
+  Verdict,
 } from "./wire";
 
 /** A hand of one's own that has come down; `x` and `y` say where, in CSS pixels of the page, null for a key. */
 export type OwnHand = { key: number; game: number; nth: number; x: number | null; y: number | null };
 /** Where and when a finger or key came down. `atMs` is the event's own time stamp. */
 export type Touch = { atMs: number; side: Side; x?: number; y?: number };
-/** Something short for this person alone: a refusal, or that the line is back. */
-export type Note = { key: number; refused: Refused | null };
+/** Something short for this person alone: a refusal, by how much a hand was too late, or that the line is back. */
+export type Note = { key: number; refused: Refused | null; lateUs?: number };
+/** A card that has just been decided, to be seen for a moment with every hand that came down on it. */
+export type Moment = { key: number; face: Card; verdict: Verdict };
+
+/** So long a decided card is seen, unless the next one comes first. */
+const MOMENT_MS = 900;
+/** A hand that comes so long after the first one has nothing to do with that card. */
+const MISSED_US = 1_500_000;
 export type Flown = Flight & { key: number };
 export type Shout = { key: number; seat: SeatId | null; emoji: Emoji };
 /** How the games of a table count (R29, R30). */
@@ -41,6 +50,7 @@ export class LiveTable {
   turning = $state(0);
   called = $state(0);
   note: Note | null = $state.raw(null);
+  moment: Moment | null = $state.raw(null);
   flown: Flown[] = $state.raw([]);
   shouts: Shout[] = $state.raw([]);
   /** The server waits for its store, and the table with it. */
@@ -70,6 +80,7 @@ export class LiveTable {
   /** `hand` and `turning` as they are; those are what is shown of them. */
   #hand: OwnHand | null = null;
   #turning = 0;
+  #touchedMs = 0;
   #keys = 0;
   #join: Join;
 
@@ -147,10 +158,14 @@ export class LiveTable {
   slap(touch: Touch): void {
     if (!this.#sees || !this.inGame || this.table.table?.paused) return;
     const seen = this.#paintings.seenAt(touch.atMs);
+    this.#touchedMs = touch.atMs;
     const [game, nth] = [seen?.game ?? 0, seen?.nth ?? 0];
     this.#hand = { key: ++this.#keys, game, nth, x: touch.x ?? null, y: touch.y ?? null };
     this.#afterTouch();
-    if (!seen) return;
+    if (!seen) {
+      this.#missed();
+      return;
+    }
     // A second touch on the same card changes nothing (R7c), unless it is the other hand (R15).
     const once = `${seen.game}.${seen.nth}.${touch.side}`;
     if (this.#slapped.includes(once)) return;
@@ -169,6 +184,18 @@ export class LiveTable {
     this.#turning = nth;
     this.#afterTouch();
     this.say({ t: "turn", game, nth, reaction_us, side: touch.side });
+  }
+
+  /** Says by how much the last hand was too late for the card that has just been decided; false where that is unknown. */
+  #missed(): boolean {
+    const { verdict } = this.table;
+    const first = verdict?.hands.find((hand) => hand.seat === verdict.winner && !hand.cover);
+    const paintedMs = verdict && this.#paintings.paintedAt(verdict.game, verdict.nth);
+    if (!first || paintedMs === null || verdict?.hands.some((hand) => hand.seat === this.place)) return false;
+    const lateUs = reactionUs(this.#touchedMs, paintedMs) - first.accepted_us;
+    if (lateUs <= 0 || lateUs > MISSED_US) return false;
+    this.note = { key: ++this.#keys, refused: null, lateUs };
+    return true;
   }
 
   call(atMs: number): void {
@@ -254,6 +281,7 @@ export class LiveTable {
         if (message.of === "set_rules") this.#rules.forget();
         if (message.of === "set_table") this.#counting.forget();
         // A hand, or a turn, that comes when all is over: the result on the screen has told them.
+        if (message.of === "slap" && message.reason === "too_late" && this.#missed()) break;
         if (message.reason !== "not_playing") this.note = { key: ++this.#keys, refused: message };
         break;
     }
@@ -280,12 +308,25 @@ export class LiveTable {
     const paid = update.events.some((event) => event.event === "wrong_slap" && event.seat === this.place);
     if (update.view && (update.verdict || paid || topCard(this.table)?.nth !== this.#hand?.nth)) this.#hand = null;
     this.#showHands();
+    this.#look(before, update);
     const dealt = !before.view && update.view?.turned === 0 ? dealing(update.view) : [];
     const flown = [...dealt, ...flights(update.events)].map((flight) => ({ ...flight, key: ++this.#keys }));
     if (flown.length) this.flown = [...this.flown, ...flown];
     this.shown(this, update);
     const game = this.table.table?.game ?? 0;
     return (paintedMs) => this.#painted(update, game, found, cameMs, paintedMs);
+  }
+
+  /** Keeps a card that has been decided in sight, until its time is over or another lies there. */
+  #look(before: Table, { verdict, view }: Update): void {
+    const top = topCard(before);
+    if (verdict?.winner !== null && verdict?.winner !== undefined && top?.nth === verdict.nth) {
+      const moment = { key: ++this.#keys, face: top.face, verdict };
+      this.moment = moment;
+      this.world.later(() => {
+        if (this.moment === moment) this.moment = null;
+      }, MOMENT_MS);
+    } else if (view?.landed.length) this.moment = null;
   }
 
   /** `found` is said of the first that is shown on a socket, which may have a card on top that was turned before. */

@@ -317,3 +317,40 @@ it("R24: nobody slaps a paused table", () => {
   live.slap({ atMs: world.now, side: "" });
   expect(socket.of("slap")).toEqual([]);
 });
+
+describe("the moment of the slap", () => {
+  it("keeps the decided card and its hands in sight for 900 ms, unless another card comes first", () => {
+    const { world, live, socket, turned, next } = atTable();
+    turned(1, "JS", 100);
+    world.pass(300);
+    const verdict: Verdict = {
+      game: 1,
+      nth: 1,
+      winner: 1,
+      hands: [hand(1, 200), hand(0, 216)],
+      margin_us: 16_000,
+      wait_us: 0,
+    };
+    const won = { events: [{ event: "pile_won", seat: 1, nth: 1, cards: 1 }] as const, verdict };
+    socket.hears(update(next(), { ...won, view: gameView({ turned: 1 }) }));
+    world.pass(16);
+    expect(live.moment).toMatchObject({ face: "JS", verdict });
+    world.pass(850);
+    expect(live.moment).not.toBeNull();
+    world.pass(100);
+    expect(live.moment).toBeNull();
+  });
+
+  it("says by how much a hand was too late that falls on bare felt", () => {
+    const { world, live, socket, turned, next } = atTable();
+    turned(1, "JS", 100);
+    world.pass(300);
+    const paintedMs = 96;
+    const verdict: Verdict = { game: 1, nth: 1, winner: 1, hands: [hand(1, 200)], margin_us: null, wait_us: 0 };
+    socket.hears(update(next(), { verdict, view: gameView({ turned: 1 }) }));
+    world.pass(64);
+    live.slap({ atMs: world.now, side: "" });
+    expect(socket.of("slap")).toEqual([]);
+    expect(live.note?.lateUs).toBe((world.now - paintedMs - 200) * 1000);
+  });
+});

@@ -17,6 +17,11 @@ export class Paintings {
     return true;
   }
 
+  /** When that card was painted, if it is remembered. */
+  paintedAt(game: number, nth: number): number | null {
+    return this.#kept.findLast((painted) => painted.game === game && painted.nth === nth)?.atMs ?? null;
+  }
+
   /** The card that a hand saw on top when it came down at `atMs`; null for an empty pile. */
   seenAt(atMs: number): Painted | null {
     const seen = this.#kept.findLast((painted) => painted.atMs <= atMs);

@@ -405,6 +405,10 @@ export default {
   },
   suits: { S: "Pik", H: "Herz", D: "Karo", C: "Kreuz" },
   finish: {
+    youFirst: "Du!",
+    firstIs: "{name}!",
+    whisker: "um Haaresbreite · {ms} ms",
+    tooLate: "{ms} ms zu spät!",
     title: "Zielfoto",
     by: "um {ms} ms",
     onlyHand: "die einzige Hand",

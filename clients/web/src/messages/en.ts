@@ -377,6 +377,10 @@ export const ranks = {
 export const suits = { S: "Spades", H: "Hearts", D: "Diamonds", C: "Clubs" };
 
 export const finish = {
+  youFirst: "You!",
+  firstIs: fill("{name}!"),
+  whisker: fill("by a whisker · {ms} ms"),
+  tooLate: fill("{ms} ms too late!"),
   title: "Photo finish",
   by: fill("by {ms} ms"),
   onlyHand: "the only hand",

@@ -402,6 +402,10 @@ export default {
   },
   suits: { S: "picas", H: "corazones", D: "diamantes", C: "tréboles" },
   finish: {
+    youFirst: "¡Tú!",
+    firstIs: "¡{name}!",
+    whisker: "por un pelo · {ms} ms",
+    tooLate: "¡{ms} ms tarde!",
     title: "Foto de llegada",
     by: "por {ms} ms",
     onlyHand: "la única mano",

@@ -402,6 +402,10 @@ export default {
   },
   suits: { S: "pique", H: "cœur", D: "carreau", C: "trèfle" },
   finish: {
+    youFirst: "Toi !",
+    firstIs: "{name} !",
+    whisker: "d’un cheveu · {ms} ms",
+    tooLate: "{ms} ms trop tard !",
     title: "Photo-finish",
     by: "de {ms} ms",
     onlyHand: "la seule main",
