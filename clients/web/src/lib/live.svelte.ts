@@ -310,7 +310,11 @@ export class LiveTable {
     this.#showHands();
     this.#look(before, update);
     const dealt = !before.view && update.view?.turned === 0 ? dealing(update.view) : [];
-    const flown = [...dealt, ...flights(update.events)].map((flight) => ({ ...flight, key: ++this.#keys }));
+    // The pile goes once everybody has seen whose it is.
+    const won = flights(update.events).map((flight) =>
+      this.moment ? { ...flight, afterMs: MOMENT_MS * 0.7 } : flight,
+    );
+    const flown = [...dealt, ...won].map((flight) => ({ ...flight, key: ++this.#keys }));
     if (flown.length) this.flown = [...this.flown, ...flown];
     this.shown(this, update);
     const game = this.table.table?.game ?? 0;

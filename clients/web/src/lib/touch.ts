@@ -16,7 +16,7 @@ export function sideOf(event: PointerEvent): Side {
  * As long as a touch may still become a scroll or a click, Chromium holds back the page's messages and timers, for up to
  * 100 ms: a card would be painted when the finger that turned it has lifted. So the touch is spoken for at once, and what
  * the browser would have made of it is made here: a tap clicks its button, and a drag scrolls. A button that acts when
- * the finger comes down says so by `data-hand`, and a dialog lies over the table: there the browser may take its time.
+ * the finger comes down says so by an empty `data-hand`, and a dialog lies over the table: there the browser may take its time.
  */
 export function ownTouches(element: HTMLElement): () => void {
   let finger: { id: number; x: number; y: number; button: HTMLElement | null; scroller: HTMLElement | null } | null =
@@ -29,7 +29,7 @@ export function ownTouches(element: HTMLElement): () => void {
     if (!event.cancelable || target.closest("dialog")) return;
     event.preventDefault();
     const touch = event.changedTouches[0];
-    if (!touch || finger || target.closest("[data-hand]")) return;
+    if (!touch || finger || target.closest('[data-hand=""]')) return;
     finger = {
       id: touch.identifier,
       x: touch.clientX,
