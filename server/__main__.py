@@ -58,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def carry_out(told: argparse.Namespace) -> int:
     """Does what was asked. Returns 0 when all went well, 1 when it did not, 2 for what it cannot use."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    if os.name == "nt":
+        print("slapjack: the server needs Linux or macOS (on Windows: WSL 2); play and bots run here", file=sys.stderr)
+        return 1
     try:
         settings = read_settings(os.environ)
         match told.command:

@@ -11,7 +11,6 @@ import io
 import itertools
 import logging
 import os
-import resource
 import signal
 import socket
 import sys
@@ -384,6 +383,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _allow_open_files(connections: int) -> None:
     # Systems start a process with 256 or 1024, meant for programs that wait on them with select(2).
+    import resource  # Windows has none, and its `--help` comes past here
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + RESERVED_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -394,5 +395,7 @@ def _allow_open_files(connections: int) -> None:
 
 def _most_open() -> int:
     """How many connections there are descriptors for, beside the reserve."""
+    import resource
+
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return sys.maxsize if soft == resource.RLIM_INFINITY else max(soft - RESERVED_FILES, soft // 2)

@@ -3,7 +3,6 @@
 Knows how to find, start, watch and stop a Valkey or Redis server. Knows nothing of what is kept in it.
 """
 
-import fcntl
 import logging
 import os
 import shutil
@@ -237,6 +236,8 @@ def _make(folder: Path) -> None:
 
 def _locked(folder: Path) -> int:
     """A descriptor that holds the folder's lock as long as any process has it open."""
+    import fcntl  # Windows has none, and its `--help` comes past here
+
     try:
         opened = _opened(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
         lock = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, BEYOND_THE_SHELL)

