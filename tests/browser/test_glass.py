@@ -57,7 +57,7 @@ WAYS: dict[str, Way] = {
 }
 
 
-async def looked_at(slower: float) -> dict[str, list[Seen]]:
+async def looked_at(slower: float = 1) -> dict[str, list[Seen]]:
     """Each way several times over, in an order of its own, and a slap on every card."""
     plan = [way for way in WAYS for _ in range(TIMES)]
     random.Random(7).shuffle(plan)
@@ -83,10 +83,9 @@ async def looked_at(slower: float) -> dict[str, list[Seen]]:
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize(("slower", "frames"), [(1, 1), (4, 2)])
-def test_a_card_is_shown_in_time_and_the_claim_is_true_however_it_was_turned(slower: float, frames: int) -> None:
+def test_a_card_is_shown_in_time_and_the_claim_is_true_however_it_was_turned() -> None:
     """R3, R7: by the compositor's own stamps, against a card that somebody else turns."""
-    found = asyncio.run(looked_at(slower))
+    found = asyncio.run(looked_at())
     table = "\n".join(
         f"{way:22} shown {median(card.late_ms for card in cards):6.1f} ms after its moment, claim "
         f"{median(_errors(cards)):+6.1f} ms ({min(_errors(cards)):+.1f} to {max(_errors(cards)):+.1f})"
@@ -96,10 +95,8 @@ def test_a_card_is_shown_in_time_and_the_claim_is_true_however_it_was_turned(slo
     others = median(card.late_ms for card in found["somebody else"])
     for way, cards in found.items():
         # A frame more than the claim's, for a machine that is busy: what is held back is so for 100 ms.
-        assert median(card.late_ms for card in cards) - others <= (frames + 1) * FRAME_MS, (
-            f"{way} is held back\n{table}"
-        )
-        assert abs(median(_errors(cards))) <= frames * FRAME_MS, f"{way} is claimed wrongly\n{table}"
+        assert median(card.late_ms for card in cards) - others <= 2 * FRAME_MS, f"{way} is held back\n{table}"
+        assert abs(median(_errors(cards))) <= FRAME_MS, f"{way} is claimed wrongly\n{table}"
 
 
 def _errors(cards: list[Seen]) -> list[float]:
