@@ -382,14 +382,13 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _allow_open_files(connections: int) -> None:
-    # Systems start a process with 256 or 1024, meant for programs that wait on them with select(2).
-    import resource  # Windows has none, and its `--help` comes past here
+    import resource  # not on Windows; systems start with 256 or 1024, meant for programs that wait with select(2)
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + RESERVED_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with contextlib.suppress(ValueError, OSError):
-            allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 

@@ -30,7 +30,6 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
     "clients/sdk/session.py Session": (28, "to be cut"),
     "clients/terminal/app.py": (600, "to be cut into a file for each screen"),
     "clients/terminal/app.py Table": (29, "to be cut into a file for each screen"),
-    "clients/web/src/screens/Play.svelte": (600, "to be cut: styles, table menu, notices"),
 }
 """What may be larger: how large, and why."""
 
