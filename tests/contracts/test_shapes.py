@@ -20,11 +20,11 @@ from tests.contracts.tables import BEN, CODE, a_result, a_table, played
 from wire.messages import Kind, SeatId
 
 SHAPES: dict[str, tuple[Any, int, str]] = {
-    "record": (TableRecord, RECORD_VERSION, "601de86c1bb134b6"),
-    "scores": (Scores, RECORD_VERSION, "811eb90756337158"),
-    "entry": (AnyEntry, journal.VERSION, "7f4e0caf1075ae72"),
-    "result": (Finished, Finished(0, a_result(1)).version, "b1b0478fd7d31cb6"),
-    "export": (backup.Part | backup.End, int(backup.FIRST_LINE.split()[-1]), "4e2baf09389c2a42"),
+    "record": (TableRecord, RECORD_VERSION, "a4cca4995c2b68b2"),
+    "scores": (Scores, RECORD_VERSION, "654c5a54b8269ffd"),
+    "entry": (AnyEntry, journal.VERSION, "787b64bd932c80ce"),
+    "result": (Finished, Finished(0, a_result(1)).version, "5299dd52e49ebdd7"),
+    "export": (backup.Part | backup.End, int(backup.FIRST_LINE.split()[-1]), "353ce0352c875d25"),
 }
 """Each shape, its version, and the hash of both.
 
@@ -36,8 +36,15 @@ version before cannot go on without it (docs/decisions/0011-change-that-lasts.md
 @pytest.mark.parametrize("name", SHAPES)
 def test_no_kept_shape_changes_without_anybody_thinking_of_its_version(name: str) -> None:
     shape, version, known = SHAPES[name]
-    schema = msgspec.json.encode([version, msgspec.json.schema(shape)], order="deterministic")
+    schema = msgspec.json.encode([version, silent(msgspec.json.schema(shape))], order="deterministic")
     assert hashlib.sha256(schema).hexdigest()[:16] == known
+
+
+def silent(schema: Any) -> Any:
+    """A schema without what it says in prose."""
+    if isinstance(schema, dict):
+        return {name: silent(each) for name, each in schema.items() if name != "description"}
+    return [silent(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def newer(value: Any) -> Any:
