@@ -116,6 +116,7 @@ class End(StrEnum):
     CARD_LIMIT = "card_limit"
     TIME_LIMIT = "time_limit"
     HOST = "host"
+    TOO_LONG = "too_long"
     DUEL_SLAP = "duel_slap"
     NO_CARDS = "no_cards"
 

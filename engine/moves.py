@@ -59,7 +59,12 @@ class TimeUp(Move, tag="time_up"):
 
 
 class EndNow(Move, tag="end_now"):
-    """The host ends the game and has the cards counted, once an open slap card is settled (R12)."""
+    """The cards are counted once an open slap card is settled (R12).
+
+    The host wants it; or the game is `too_long`, so that nothing more could be kept of it.
+    """
+
+    too_long: bool = False
 
 
 class Leave(Move, tag="leave"):

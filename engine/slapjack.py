@@ -133,8 +133,8 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
                 return self._let_pass(move, entropy)
             case TimeUp():
                 return self._time_is_up(entropy)
-            case EndNow():
-                return self._end_now(entropy)
+            case EndNow(too_long):
+                return self._end_now(End.TOO_LONG if too_long else End.HOST, entropy)
             case Leave():
                 return self._leave(move, entropy)
             case _:
@@ -212,11 +212,11 @@ class Slapjack(Position, tag_field="kind", tag="slapjack"):
             return Refusal(Reason.NO_LIMIT, "R12")
         return self._settled(replace(self, ending=End.TIME_LIMIT), entropy)
 
-    def _end_now(self, entropy: Entropy) -> Step | Refusal:
-        """R12: the host ends the game as soon as no slap card shows; nobody need answer any more (R19)."""
+    def _end_now(self, end: End, entropy: Entropy) -> Step | Refusal:
+        """R12: the game ends as soon as no slap card shows; nobody need answer any more (R19)."""
         if self.ending is not None:
             return Refusal(Reason.TABLE_WAITS, "R12")
-        return self._settled(replace(self, ending=End.HOST), entropy)
+        return self._settled(replace(self, ending=end), entropy)
 
     def _leave(self, move: Leave, entropy: Entropy) -> Step | Refusal:
         """R25: the cards of a seat that leaves go under the pile."""

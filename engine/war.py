@@ -117,8 +117,8 @@ class War(Value, tag_field="kind", tag="war"):
             case TimeUp():
                 limit = self.rules.time_limit_min
                 return self._counted(End.TIME_LIMIT) if limit else Refusal(Reason.NO_LIMIT, "R12")
-            case EndNow():
-                return self._counted(End.HOST)
+            case EndNow(too_long):
+                return self._counted(End.TOO_LONG if too_long else End.HOST)
             case Leave():
                 return absent(move.seat, self.out) or self._lost((move.seat,), End.LAST_SEAT)
             case _:

@@ -184,6 +184,7 @@ def _over(seen: Seen, event: GameOver) -> str:
         End.CARD_LIMIT: "Most cards at the card limit.",
         End.TIME_LIMIT: "Most cards when the time was up.",
         End.HOST: "The host ended the game: most cards win.",
+        End.TOO_LONG: "The game grew too long to be kept: most cards win.",
         End.DUEL_SLAP: "The last slap decided it.",
         End.NO_CARDS: "No cards were left to fight with.",
     }[event.end]

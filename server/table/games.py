@@ -102,6 +102,7 @@ class Games:
             played_us=replayed.played_us,
         )
         state.frozen_since_us = at_us
+        self._unsaved.game_bytes = replayed.size
         self._resumed = True
 
     def settle_break(self) -> None:

@@ -62,8 +62,8 @@ class BadEntry(ValueError):
 class Replayed(Value):
     """A game played again from its journal: how it stands, after how many moves, and how long it had been played.
 
-    `entries` is how many entries of the game that comes to, its deal among them. `bad` says of the first entry that
-    cannot be read or does not fit which it is and why; the game is as before it.
+    `entries` is how many entries of the game that comes to, its deal among them, and `size` their bytes. `bad` says of
+    the first entry that cannot be read or does not fit which it is and why; the game is as before it.
     """
 
     dealt: Dealt
@@ -71,6 +71,7 @@ class Replayed(Value):
     moves: int
     played_us: int
     entries: int = 1
+    size: int = 0
     bad: str = ""
 
 
@@ -141,8 +142,8 @@ def replaying(journal: Sequence[bytes]) -> Generator[None, None, Replayed | None
                 moves, played_us = entry.number, entry.played_us
         except BadEntry as wrong:
             bad = f"entry {number + 1} of {len(journal)}: {wrong}"
-            return Replayed(dealt, game, moves, played_us, number - first, bad)
-    return Replayed(dealt, game, moves, played_us, len(journal) - first)
+            return Replayed(dealt, game, moves, played_us, number - first, sum(map(len, journal[first:number])), bad)
+    return Replayed(dealt, game, moves, played_us, len(journal) - first, sum(map(len, journal[first:])))
 
 
 def deal_again(dealt: Dealt) -> Game:

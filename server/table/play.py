@@ -166,9 +166,9 @@ class Play:
         self._step(Leave(seat), at_us)
         return self._draft.take()
 
-    def end_now(self, at_us: int) -> Outcome:
-        """The host ends the game and has the cards counted, after the contest or the slap card that is open (R12)."""
-        return self._draft.take(self._step(EndNow(), at_us))
+    def end_now(self, at_us: int, *, too_long: bool = False) -> Outcome:
+        """Has the cards counted, after the slap card that is open (R12): the host's wish, or the game is `too_long`."""
+        return self._draft.take(self._step(EndNow(too_long), at_us))
 
     def settle(self, at_us: int) -> Outcome:
         """Decides at once what hands have come down, before the table stands still."""

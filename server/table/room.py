@@ -23,7 +23,7 @@ from server.table.outbox import Outbox
 from server.table.records import TableRecord
 from server.table.state import TableState
 from server.table.strain import AT_EASE, Strain
-from server.table.unsaved import Unsaved
+from server.table.unsaved import MOST_GAME_BYTES, Unsaved
 from wire.messages import (
     AllSaid,
     AskTournaments,
@@ -132,6 +132,8 @@ class Room:
             self._settle()
         elif self._unsaved.entries:
             self._unsaved.close()
+        if self._unsaved.game_bytes > MOST_GAME_BYTES:
+            self._end_long_game()
         outbox = self._outbox
         return outbox.take() if outbox.effects or outbox.keeps or outbox.to_ping else []
 
@@ -179,6 +181,13 @@ class Room:
         self._unsaved.close(state.record(), dealt)
         self._wake_us = self._due_us()
         self._settled = state.ingredients()
+
+    def _end_long_game(self) -> None:
+        """R12: of a game that has gone on for so long nothing more is kept; it is counted as the host could have it."""
+        self._unsaved.game_bytes = 0
+        if self.state.play is not None:
+            self._games.follow(self.state.play.end_now(self.state.now_us, too_long=True))
+            self._settle()
 
     # --- time ----------------------------------------------------------------------------------------------------
 

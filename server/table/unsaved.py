@@ -7,14 +7,21 @@ from server.table.mail import Keep
 from server.table.outbox import Outbox
 from server.table.records import Change, Renamed, Result, TableRecord
 
+MOST_GAME_BYTES = 2 * 1024 * 1024
+"""What the journal of one game may come to: ten times that of a long game of ten. Then the game is counted (R12)."""
+
 
 class Unsaved:
-    """Entries for the journal, a result, and whether the record is another than the one that is kept."""
+    """Entries for the journal, a result, and whether the record is another than the one that is kept.
+
+    `game_bytes` is what the journal of the running game comes to.
+    """
 
     def __init__(self, saved: TableRecord, outbox: Outbox) -> None:
         self._saved = saved
         self._outbox = outbox
         self.entries: list[AnyEntry] = []
+        self.game_bytes = 0
         self._result: Result | None = None
         self._dealt: set[str] = set()
 
@@ -40,6 +47,7 @@ class Unsaved:
         scored = changed is not None and (changed.scores, changed.archive) != (before.scores, before.archive)
         entries = tuple(write_entry(entry) for entry in self.entries)
         deals = bool(self.entries) and isinstance(self.entries[0], Dealt)
+        self.game_bytes = sum(map(len, entries)) + (0 if deals else self.game_bytes)
         renamed = _renamed(before, changed)
         change = Change(changed, entries, deals, self._result, scored=scored, left=left, renamed=renamed)
         self._outbox.keeps.append(Keep(change))

@@ -22,7 +22,7 @@ from wire.messages import Kind, SeatId
 SHAPES: dict[str, tuple[Any, int, str]] = {
     "record": (TableRecord, RECORD_VERSION, "a4cca4995c2b68b2"),
     "scores": (Scores, RECORD_VERSION, "654c5a54b8269ffd"),
-    "entry": (AnyEntry, journal.VERSION, "787b64bd932c80ce"),
+    "entry": (AnyEntry, journal.VERSION, "2f84265666816600"),
     "result": (Finished, Finished(0, a_result(1)).version, "5299dd52e49ebdd7"),
     "export": (backup.Part | backup.End, int(backup.FIRST_LINE.split()[-1]), "353ce0352c875d25"),
 }

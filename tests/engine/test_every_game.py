@@ -38,7 +38,7 @@ NOBODY = WhichHand.NOT_TURNER
 rng = st.binary(min_size=ENTROPY_BYTES, max_size=ENTROPY_BYTES).map(Entropy)
 flag = st.booleans()
 eagerness = st.sampled_from((0, 1, 7, 8))
-ping_backoff = st.integers(0, 3).map(lambda number: number == 3)
+rarely = st.integers(0, 3).map(lambda number: number == 3)
 
 
 @st.composite
@@ -178,12 +178,12 @@ class EveryGame(RuleBasedStateMachine):
     def lets_pass(self, depth: int, by: Entropy) -> None:
         self.makes(LetPass(nth=self.game.turned - depth), by)
 
-    @rule(seat=st.integers(-1, MOST_SEATS), by=rng, sure=ping_backoff)
+    @rule(seat=st.integers(-1, MOST_SEATS), by=rng, sure=rarely)
     def leaves(self, seat: int, by: Entropy, sure: bool) -> None:
         if sure:
             self.makes(Leave(seat=Seat(seat)), by)
 
-    @rule(move=st.sampled_from((TimeUp(), EndNow())), by=rng, sure=ping_backoff)
+    @rule(move=st.sampled_from((TimeUp(), EndNow())), by=rng, sure=rarely)
     def is_ended(self, move: AnyMove, by: Entropy, sure: bool) -> None:
         if sure:
             self.makes(move, by)

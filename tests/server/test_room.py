@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.game import CardTurned, Seat
+from engine.game import CardTurned, End, GameOver, Seat
 from engine.rules import PRESETS, GameName, Rules
 from server.base.keys import hash_of
 from server.judge.path import Path
@@ -290,6 +290,25 @@ def test_r20_r21_r28_passers_by_watch_and_the_tournament_of_two_goes_on(game: Ga
     assert table.view().stage is Stage.BREAK
     table.command(SetRules(Rules()))
     assert passer_by.say(Sit("Late", "🐸")) is None
+
+
+def test_r12_a_game_that_is_too_long_to_be_kept_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal has a bound in bytes, also for a game that goes on after a restart."""
+    monkeypatch.setattr("server.table.room.MOST_GAME_BYTES", 4_000)
+    table = Table("Ann", "Ben")
+    table.start(last="JS")
+    table.turn_cards(3)
+    table.crash()
+    for phone in table.phones:
+        phone.come_back()
+    while table.view().stage is Stage.PLAYING:
+        table.turn_cards(1)
+        assert sum(map(len, table.journal)) < 6_000
+    assert sum(map(len, table.journal)) > 4_000
+    told = [m for m in table["Ann"].heard if isinstance(m, Update)]
+    over = [event for update in told for event in update.events if isinstance(event, GameOver)]
+    assert [e.end for e in over] == [End.TOO_LONG]
+    assert table.view().stage is Stage.BREAK
 
 
 def test_too_many_watch() -> None:

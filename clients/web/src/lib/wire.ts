@@ -1113,6 +1113,7 @@ export type End =
   | "card_limit"
   | "time_limit"
   | "host"
+  | "too_long"
   | "duel_slap"
   | "no_cards";
 

@@ -474,6 +474,7 @@ export default {
     card_limit: "Die meisten Karten an der Kartengrenze.",
     time_limit: "Die meisten Karten, als die Zeit um war.",
     host: "Der Gastgeber hat beendet: die meisten Karten gewinnen.",
+    too_long: "Das Spiel wurde zu lang, um es aufzuheben: Die meisten Karten gewinnen.",
     duel_slap: "Der letzte Schlag hat entschieden.",
     no_cards: "Für den Kampf waren keine Karten mehr da.",
   },

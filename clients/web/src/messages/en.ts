@@ -448,6 +448,7 @@ export const ends = {
   card_limit: "Most cards at the card limit.",
   time_limit: "Most cards when the time was up.",
   host: "The host ended the game: most cards win.",
+  too_long: "The game grew too long to be kept: most cards win.",
   duel_slap: "The last slap decided it.",
   no_cards: "No cards were left to fight with.",
 };

@@ -474,6 +474,7 @@ export default {
     card_limit: "Más cartas al llegar al límite.",
     time_limit: "Más cartas al acabar el tiempo.",
     host: "El anfitrión acabó la partida: gana quien tenga más cartas.",
+    too_long: "La partida se hizo demasiado larga para guardarla: gana quien tiene más cartas.",
     duel_slap: "Lo decidió el último manotazo.",
     no_cards: "No quedaban cartas para luchar.",
   },

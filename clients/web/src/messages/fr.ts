@@ -474,6 +474,7 @@ export default {
     card_limit: "Le plus de cartes à la limite de cartes.",
     time_limit: "Le plus de cartes à la fin du temps.",
     host: "L’hôte a fini la partie : le plus de cartes gagne.",
+    too_long: "La partie est devenue trop longue pour être gardée : le plus de cartes gagne.",
     duel_slap: "La dernière tape a décidé.",
     no_cards: "Plus de cartes pour se battre.",
   },
