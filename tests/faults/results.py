@@ -46,7 +46,7 @@ class FailingLine(Pipeline):
 
 async def steps_of_recording(url: str) -> int:
     """How many steps a game's end takes when all goes well."""
-    with patch("server.store.redis.Line", FailingLine):
+    with patch("server.store.redis.Pipeline", FailingLine):
         store = RedisStore(url)
     async with store:
         await store.create_table(a_table("222222"))
@@ -69,7 +69,7 @@ async def recorded(url: str, games: int) -> Figure:
     async with RedisStore(url) as survivor:
         await survivor.create_table(a_table(games=0))
         for game in range(1, games + 1):
-            with patch("server.store.redis.Line", FailingLine):
+            with patch("server.store.redis.Pipeline", FailingLine):
                 store = RedisStore(url)
             line = store.pipeline
             assert isinstance(line, FailingLine)
