@@ -101,7 +101,7 @@ class Home(Sized):
         yield Input(self._code, placeholder="K7WQ2M", max_length=200, id="code")
         with Horizontal(id="buttons"):
             yield Button("Join", id="join", variant="primary")
-            yield Button("CheatDetector", id="watch")
+            yield Button("Watch", id="watch")
             yield Button("New table", id="new")
             yield Button("Leaderboard", id="leaderboard")
             yield Button("Quit", id="quit")

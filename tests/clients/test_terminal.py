@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Button, Input
 
 from clients.bots import Mind, Policy, play
 from clients.sdk import (
@@ -562,6 +562,7 @@ async def test_join_and_watch_from_the_first_screen(jacks_soon: Served) -> None:
             await reads(pilot, "Your name")
             await pilot.press("enter")
             await reads(pilot, "Which table?")
+            assert str(app.screen.query_one("#watch", Button).label) == "Watch"
             app.screen.query_one("#code", Input).value = f"{jacks_soon.url}/t/{ann.table.code.lower()}"
             await pilot.press("enter")
             await ann.until(lambda p: len(p.table.seats) == 2)
