@@ -1,6 +1,7 @@
 """How messages are written: one msgpack map a frame, or the same as JSON (P15).
 
-A frame is decoded once, strictly, into one of a closed set of types.
+A frame is decoded once into one of a closed set of types: strictly what phones say, and what the server says without
+what only a newer one knows (P13).
 """
 
 from typing import Any, get_args
@@ -8,27 +9,26 @@ from typing import Any, get_args
 import msgpack
 import msgspec
 
+from engine.game import AnyEvent
 from wire.messages import ClientMessage, Message, ServerMessage
+from wire.tolerant import known
 
 
 class Malformed(ValueError):
     """A frame that is no message of ours; the text says what was wrong with it."""
 
 
-def _read(frame: bytes, kinds: dict[str, Any], limits: dict[str, int]) -> Any:
+def _fields(frame: bytes, limits: dict[str, int]) -> tuple[str, dict[str, Any]]:
+    """The kind of the message and its fields, `t` among them."""
     try:
         fields = msgpack.unpackb(frame, strict_map_key=True, **limits)
     except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException) as wrong:
         raise Malformed(f"not msgpack: {wrong or type(wrong).__name__}") from None
     tag = fields.get("t") if isinstance(fields, dict) else None
-    kind = kinds.get(tag) if isinstance(tag, str) else None
-    if kind is None:
+    if not isinstance(tag, str):
         # What is no text may be nested so deep that it cannot be shown.
-        raise Malformed(f"no such kind of message: {tag[:40]!r}" if isinstance(tag, str) else "no kind of message")
-    try:
-        return msgspec.convert(fields, kind)
-    except msgspec.ValidationError as wrong:
-        raise Malformed(f"{tag}: {wrong}") from None
+        raise Malformed("no kind of message")
+    return tag, fields
 
 
 def _by_tag(union: Any) -> dict[str, Any]:
@@ -38,6 +38,7 @@ def _by_tag(union: Any) -> dict[str, Any]:
 
 _CLIENT_KINDS = _by_tag(ClientMessage)
 _SERVER_KINDS = _by_tag(ServerMessage)
+_EVENTS = [kind.__struct_config__.tag for kind in get_args(AnyEvent)]
 
 PHONE_LIMITS = {
     "max_str_len": 256,
@@ -53,14 +54,45 @@ SERVER_LIMITS = {"max_str_len": 4096, "max_bin_len": 0, "max_array_len": 1024, "
 
 def read_client_message(frame: bytes) -> ClientMessage:
     """The message in a phone's frame; raises `Malformed`."""
-    message: ClientMessage = _read(frame, _CLIENT_KINDS, PHONE_LIMITS)
+    tag, fields = _fields(frame, PHONE_LIMITS)
+    kind = _CLIENT_KINDS.get(tag)
+    if kind is None:
+        raise Malformed(f"no such kind of message: {tag[:40]!r}")
+    try:
+        message: ClientMessage = msgspec.convert(fields, kind)
+    except msgspec.ValidationError as wrong:
+        raise Malformed(f"{tag}: {wrong}") from None
     return message
 
 
-def read_server_message(frame: bytes) -> ServerMessage:
-    """The message in a server's frame; raises `Malformed`."""
-    message: ServerMessage = _read(frame, _SERVER_KINDS, SERVER_LIMITS)
+def read_server_message(frame: bytes) -> ServerMessage | None:
+    """The message in a server's frame, without the fields and events of a newer server; raises `Malformed`.
+
+    None for a kind of message that only a newer server knows (P13).
+    """
+    tag, fields = _fields(frame, SERVER_LIMITS)
+    kind = _SERVER_KINDS.get(tag)
+    if kind is None:
+        return None
+    try:
+        message: ServerMessage = msgspec.convert(fields, kind)
+    except msgspec.ValidationError as wrong:
+        try:
+            message = msgspec.convert(known(_with_known_events(fields), kind), kind)
+        except msgspec.ValidationError:
+            raise Malformed(f"{tag}: {wrong}") from None
     return message
+
+
+def _with_known_events(fields: dict[str, Any]) -> dict[str, Any]:
+    told = fields.get("events")
+    if not isinstance(told, list):
+        return fields
+    events = [event for event in told if not isinstance(event, dict) or event.get("event") in _EVENTS]
+    if told and not events:
+        # A moment without events would say that the top card is shown afresh (P9).
+        return {**fields, "events": events, "show_at_us": 0}
+    return {**fields, "events": events}
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -187,6 +187,8 @@ class Session:
                 self.say(AllSaid(game, nth))
             case Reacted() | SuspectFlagged() | SeatClaimed() | Tournaments() | StoreStalled():
                 self._happenings.append(message)
+            case None:
+                pass  # Of a newer server, which goes on without it (P13).
             case _:
                 assert_never(message)
 

@@ -3,12 +3,12 @@
 What phones send is read strictly (`wire/codec.py`); what is kept was written by one of us.
 """
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
-from msgspec import inspect
 
 from engine.rules import Rules
+from wire.tolerant import Left, known
 
 Kind = TypeVar("Kind")
 
@@ -21,30 +21,13 @@ def read_kept(packed: bytes, kind: type[Kind]) -> Kind:
     try:
         return msgspec.msgpack.decode(packed, type=kind)
     except msgspec.ValidationError as strict:
-        known = _known(msgspec.msgpack.decode(packed), inspect.type_info(kind))
+        read = known(msgspec.msgpack.decode(packed), kind, _rules_are_off)
         try:
-            return msgspec.convert(known, kind)
+            return msgspec.convert(read, kind)
         except msgspec.ValidationError:
             raise strict from None
 
 
-def _known(value: Any, of: inspect.Type) -> Any:
-    """The value without the fields that nobody of this version knows."""
-    if isinstance(of, inspect.UnionType):
-        tagged = [each for each in of.types if isinstance(each, inspect.StructType) and isinstance(value, dict)]
-        fitting = [each for each in tagged if each.tag is None or value.get(each.tag_field) == each.tag]
-        return _known(value, fitting[0]) if fitting else value
-    if isinstance(of, inspect.StructType) and isinstance(value, dict):
-        fields = {field.encode_name: field.type for field in of.fields}
-        if of.cls is Rules and any(value[name] for name in value.keys() - fields.keys() - {of.tag_field}):
-            raise msgspec.ValidationError("a rule of play that this server does not know")
-        return {
-            name: _known(each, fields[name]) if name in fields else each
-            for name, each in value.items()
-            if name in fields or name == of.tag_field
-        }
-    if isinstance(of, inspect.DictType) and isinstance(value, dict):
-        return {name: _known(each, of.value_type) for name, each in value.items()}
-    if isinstance(of, inspect.VarTupleType | inspect.ListType) and isinstance(value, list):
-        return [_known(each, of.item_type) for each in value]
-    return value
+def _rules_are_off(kind: type, left: Left) -> None:
+    if kind is Rules and any(left.values()):
+        raise msgspec.ValidationError("a rule of play that this server does not know")

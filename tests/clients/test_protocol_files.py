@@ -40,6 +40,7 @@ def test_a_message_is_the_same_in_all_its_forms(vector: dict[str, Any]) -> None:
     frame = bytes.fromhex(vector["msgpack"])
     read = read_client_message if vector["from"] == "phone" else read_server_message
     message = read(frame)
+    assert message is not None
     assert write(message) == frame
     assert json.loads(as_json(frame)) == vector["json"]
     assert read(from_json(json.dumps(vector["json"]).encode())) == message

@@ -3,6 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -314,6 +315,21 @@ def test_what_cannot_be_read_is_said_to_be_so() -> None:
     phone.session.received(b"\xc1", phone.now_us)
     assert isinstance(phone.session.error, BadFrame)
     assert phone.session.stale
+
+
+def test_what_a_newer_server_says_besides_is_ignored() -> None:
+    """P13."""
+    phone = Phone().join()
+    told = len(phone.session.take_happenings())
+    assert told
+    phone.session.received(msgspec.msgpack.encode({"t": "waved", "seat": "s1"}), phone.now_us)
+    assert phone.session.take_happenings() == []
+    fields = msgspec.msgpack.decode(write(Update(n=phone.n + 1, show_at_us=0, view=a_game(["JS"]))))
+    fields |= {"weather": "fine", "events": [{"event": "waved", "seat": 1}]}
+    phone.session.received(msgspec.msgpack.encode(fields), phone.now_us)
+    assert phone.wake().faces() == ["JS"]
+    assert phone.session.error is None
+    assert phone.session.online
 
 
 def test_quitting_is_said_and_does_not_lead_back() -> None:

@@ -69,7 +69,9 @@ class Wire:
             if opcode == PING:
                 await self.send(framed(PONG, payload))
             elif opcode == BINARY:
-                return read_server_message(payload)
+                message = read_server_message(payload)
+                assert message is not None
+                return message
             elif opcode == CLOSE:
                 raise Closed(payload)
 

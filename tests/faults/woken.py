@@ -43,7 +43,8 @@ class Witness:
             while True:
                 frame = await self._socket.recv()
                 assert isinstance(frame, bytes)
-                self._heard.append((time.monotonic(), read_server_message(frame)))
+                if (message := read_server_message(frame)) is not None:
+                    self._heard.append((time.monotonic(), message))
 
     async def ask(self) -> None:
         """Asks for the time."""

@@ -183,7 +183,9 @@ class FakePhone:
     def write(self, frame: bytes) -> bool:
         assert self.closed is None, "written to after the end"
         start = {126: 4, 127: 10}.get(frame[1], 2)
-        self.got.append(read_server_message(frame[start:]))
+        message = read_server_message(frame[start:])
+        assert message is not None
+        self.got.append(message)
         self.got_at_us.append(self.world.clock.now_us())
         return self.reads
 

@@ -193,7 +193,9 @@ class Phone:
     # --- the page ---
 
     def _received(self, frame: bytes) -> None:
-        self._read(read_server_message(frame))
+        message = read_server_message(frame)
+        assert message is not None
+        self._read(message)
         self.session.received(frame, self.own_us(self.now()))
         self._run()
 

@@ -61,7 +61,9 @@ class Raw:
     async def hear(self) -> ServerMessage:
         frame = await self.socket.recv()
         assert isinstance(frame, bytes)
-        return read_server_message(frame)
+        message = read_server_message(frame)
+        assert message is not None
+        return message
 
     async def hear_out(self) -> tuple[int | None, str | None]:
         """The close code and reason, after whatever else comes before them."""

@@ -27,6 +27,13 @@ describe("the dealer", () => {
     expect(line(events, 1)).toBe("You: the Jack of Spades.");
   });
 
+  it("says nothing of an event that it does not know", () => {
+    const waved = { event: "waved", seat: 1 } as unknown as AnyEvent;
+    expect(line([waved, { event: "card_turned", seat: 1, nth: 1, face: "JS" }, waved], 0)).toBe(
+      "Joe: the Jack of Spades.",
+    );
+  });
+
   it("names the card on top to somebody who comes back, whatever was said before", () => {
     let table = after(NO_TABLE, update(1, { table: tableView() }));
     const events: AnyEvent[] = [{ event: "card_turned", seat: 1, nth: 1, face: "JS" }];

@@ -35,7 +35,8 @@ export function dealerLine(words: Words, table: Table, me: Seat | null): string 
     return table.table?.rules.queens ? words.dealer.beginQueens : words.dealer.begin;
   }
   const said = table.said;
-  const lines = said.events.map((event) => sentence(words, table, said, event, me)).filter((line) => line !== "");
+  // There is no sentence for an event that only a newer server knows (P13).
+  const lines = said.events.map((event) => sentence(words, table, said, event, me)).filter(Boolean);
   if (said.verdict && said.verdict.winner === null) lines.unshift(words.dealer.turnFirst);
   return lines.join(" ");
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { FakeWorld, gameView, hand, seat, tableView, update } from "./fakes";
 import { kept } from "./kept";
 import { LiveTable } from "./live.svelte";
-import type { GameView, TableView, Update, Verdict } from "./wire";
+import type { AnyEvent, GameView, ServerMessage, TableView, Update, Verdict } from "./wire";
 
 const AHEAD_US = 1_000_000;
 
@@ -45,6 +45,21 @@ function comesBack(world: FakeWorld, socket: FakeWorld["socket"]): void {
 }
 
 beforeEach(() => localStorage.clear());
+
+describe("a newer server", () => {
+  it("may say more than the page knows", () => {
+    const { world, live, socket, turned, next } = atTable();
+    const waved = { event: "waved", seat: 1 } as unknown as AnyEvent;
+    socket.hears({ t: "waved", seat: "b" } as unknown as ServerMessage);
+    socket.hears({ ...update(next(), { events: [waved], view: gameView() }), weather: "fine" } as Update);
+    turned(1, "JS", 100);
+    world.pass(200);
+    expect(world.sockets).toHaveLength(1);
+    expect(live.status).toEqual({ is: "open" });
+    expect(live.view?.landed).toEqual(JACK);
+    expect(live.note).toBeNull();
+  });
+});
 
 describe("a slap", () => {
   it("that comes when the game is over, or just before, is no mistake to be told of", () => {
