@@ -19,7 +19,7 @@ TAKEN_AWAY = {
         Object.defineProperty(window, name, { get() { throw new DOMException("denied", "SecurityError") } })""",
     "secure context": "delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle",
     "observers": "delete window.ResizeObserver; delete window.IntersectionObserver; delete window.PerformanceObserver",
-    "Array.at": "delete Array.prototype.at; delete String.prototype.at",
+    "Array.at": "delete Array.prototype.at; delete Array.prototype.findLast; delete String.prototype.at",
     "structuredClone": "delete window.structuredClone",
     "animations": "delete Element.prototype.animate",
     "service worker": "delete Navigator.prototype.serviceWorker",
