@@ -10,7 +10,10 @@ import pytest
 
 from tests.browser.glass import Glass, Seen, glass
 
-FRAME_MS = 17
+HELD_BACK_MS = 60
+"""What a finger holds back is 80 ms late and more, as Chromium does so for 100; a busy machine costs a frame."""
+CLAIM_MS = 34
+"""So wrong a claim may be here: a frame, and another for a machine that is busy."""
 TIMES = 5
 """Cards for each way: what is asserted is said of their median, for a busy machine is late now and then."""
 ZONE = (195.0, 450.0)
@@ -94,9 +97,8 @@ def test_a_card_is_shown_in_time_and_the_claim_is_true_however_it_was_turned() -
     print(table)
     others = median(card.late_ms for card in found["somebody else"])
     for way, cards in found.items():
-        # A frame more than the claim's, for a machine that is busy: what is held back is so for 100 ms.
-        assert median(card.late_ms for card in cards) - others <= 2 * FRAME_MS, f"{way} is held back\n{table}"
-        assert abs(median(_errors(cards))) <= FRAME_MS, f"{way} is claimed wrongly\n{table}"
+        assert median(card.late_ms for card in cards) - others <= HELD_BACK_MS, f"{way} is held back\n{table}"
+        assert abs(median(_errors(cards))) <= CLAIM_MS, f"{way} is claimed wrongly\n{table}"
 
 
 def _errors(cards: list[Seen]) -> list[float]:
