@@ -349,7 +349,7 @@ def welcome(settings: Settings, port: int) -> str:
     if invite:
         lines.append(f"  everywhere         {invite}")
     else:
-        near = [f"http://{own}:{port}"] if settings.host else near_names(port)
+        near = near_names(port, settings.host)
         invite = near[0] if near else ""
         lines += [f"  {'or' if nth else 'phones near you':18} {origin}" for nth, origin in enumerate(near)]
         if trouble := why_not_near():

@@ -1,7 +1,7 @@
 """A seat at a Slapjack table for Python programs: connect, see what a person sees, turn and slap.
 
     async with connect("http://localhost:8000", code, name="Robin") as player:
-        async for happening in player:
+        async for event in player:
             if player.top and player.top.face.startswith("J"):
                 player.slap()
             elif player.my_turn:

@@ -27,8 +27,8 @@ from clients.sdk.session import GONE, ClientEvent, Session
 from engine.game import GameView, LandedCard, Seat, Side
 from wire.messages import Join, Message, Question, Quit, SeatId, Start, TableView
 
-KEPT_HAPPENINGS = 10_000
-"""A player that never reads its happenings forgets the oldest beyond these; `table` and `view` stay right."""
+KEPT_EVENTS = 10_000
+"""A player that never reads its events forgets the oldest beyond these; `table` and `view` stay right."""
 
 DIAL_S = 10
 CLOSE_S = 1
@@ -61,9 +61,9 @@ class Monotonic:
 class Player:
     """A person at a table: what they see, what they may do, and what they are told.
 
-    `async for happening in player` gives updates as they are to be shown, refusals, reactions, and `Lost` and
+    `async for event in player` gives updates as they are to be shown, refusals, reactions, and `Lost` and
     `Resumed` around a dropped socket. It ends after `quit`, and raises the `NotAtTable` that ended it otherwise.
-    Nothing here waits for an answer: what became of a move is told by the happenings.
+    Nothing here waits for an answer: what became of a move is told by the events.
     """
 
     def __init__(self, url: str, code: str, session: Session, clock: Clock, draws: bool) -> None:
@@ -72,7 +72,7 @@ class Player:
         self._session = session
         self._clock = clock
         self._draws = draws
-        self._happenings: deque[ClientEvent] = deque(maxlen=KEPT_HAPPENINGS)
+        self._events: deque[ClientEvent] = deque(maxlen=KEPT_EVENTS)
         self._news = asyncio.Event()
         self._dirty = asyncio.Event()
         self._loop = asyncio.create_task(self._play())
@@ -182,9 +182,9 @@ class Player:
         return self
 
     async def __anext__(self) -> ClientEvent:
-        await self._wait_for(lambda: self._happenings)
-        if self._happenings:
-            return self._happenings.popleft()
+        await self._wait_for(lambda: self._events)
+        if self._events:
+            return self._events.popleft()
         raise StopAsyncIteration
 
     async def until(self, condition: Callable[["Player"], object]) -> None:
@@ -282,7 +282,7 @@ class Player:
         """Hands out what has happened, which for a client that does not draw is also when it was painted."""
         if not self._draws:
             self._session.painted(self._clock.now_us())
-        self._happenings.extend(self._session.take_happenings())
+        self._events.extend(self._session.take_events())
         self._wake_waiters()
 
     def _wake_waiters(self) -> None:

@@ -1,4 +1,4 @@
-"""One person's dealings with one table, without a socket: frames and instants in, frames and happenings out.
+"""One person's dealings with one table, without a socket: frames and instants in, frames and events out.
 
 Knows the wire, when to dial, when to show, what to stamp. It keeps no time, owns no socket and draws its luck from the
 caller, so that a whole world of phones can run on a made-up clock. The order of things:
@@ -113,7 +113,7 @@ class Session:
         self._entropy = entropy
         self._patience_us = patience_us
         self._frames: deque[bytes] = deque()
-        self._happenings: deque[ClientEvent] = deque()
+        self._events: deque[ClientEvent] = deque()
 
         self.key = join.key
         self.seat: SeatId | None = None
@@ -182,11 +182,11 @@ class Session:
             case Refused():
                 if (last := self._last_moves.get(message.of)) is not None:
                     self._vain_moves.add(last)
-                self._happenings.append(message)
+                self._events.append(message)
             case AnyHand(game, nth):
                 self.say(AllSaid(game, nth))
             case Reacted() | SuspectFlagged() | SeatClaimed() | Tournaments() | StoreStalled():
-                self._happenings.append(message)
+                self._events.append(message)
             case None:
                 pass  # Of a newer server, which goes on without it (P13).
             case _:
@@ -209,7 +209,7 @@ class Session:
             self._sought_since_us = now_us
             if code == RESTARTS or now_us - self._opened_us > LONGEST_RETRY_US:
                 self._tries = 0
-            self._happenings.append(Lost(code, reason))
+            self._events.append(Lost(code, reason))
         elif self._sought_since_us is None and code in (RESTARTS, CloseCode.MOVED):
             self._sought_since_us = now_us
         if self._sought_since_us is None or now_us - self._sought_since_us >= self._patience_us:
@@ -259,10 +259,10 @@ class Session:
         self._frames.clear()
         return frames
 
-    def take_happenings(self) -> list[ClientEvent]:
+    def take_events(self) -> list[ClientEvent]:
         """What the player is to be told, in order. Each is given out once."""
-        events = list(self._happenings)
-        self._happenings.clear()
+        events = list(self._events)
+        self._events.clear()
         return events
 
     # --- the table ---
@@ -355,7 +355,7 @@ class Session:
         if self.left:
             self.say(Quit())
         if self._welcomes > 1:
-            self._happenings.append(Resumed())
+            self._events.append(Resumed())
 
     def _told(self, update: Update, now_us: int) -> None:
         if self._last_n is not None and update.n != self._last_n + 1:
@@ -398,7 +398,7 @@ class Session:
             self._last_moves.clear()
         if self.top is not None and self.top.nth not in self._painted:
             self._to_paint.setdefault(self.top.nth, painted_us)
-        self._happenings.append(update)
+        self._events.append(update)
 
     def _end(self, error: NotAtTable) -> None:
         self.error = error

@@ -181,11 +181,10 @@ class Heard(Value):
 class Contest(Value):
     """The contest for slap card `nth`, shown at `shown_us`, among `rivals`, who may still slap it.
 
-    Those of them that are `local` are computer players: their hands come down here, at their very moment. `marks` says
-    for each rival below which reaction nothing can come from there any more (its watermark), `asked` by when a page
-    should have said that it holds no hand, for each time it was asked and has not yet, and `said` has those who have
-    said so on this card at all. Where `call` is set a hand counts only
-    once its call is heard (R13).
+    Those of them that are `local` are computer players: their hands come down here, at their very moment. `watermarks`
+    says for each rival below which reaction nothing can come from there any more, `asked` by when a page should have
+    said that it holds no hand, for each time it was asked and has not yet, and `said` has those who have said so on
+    this card at all. Where `call` is set a hand counts only once its call is heard (R13).
     """
 
     nth: int

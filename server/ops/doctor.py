@@ -105,7 +105,7 @@ def _page() -> Finding:
 
 
 def _addresses(settings: Settings, serving: str | None) -> Iterator[Finding]:
-    near, trouble = near_names(settings.port), why_not_near()
+    near, trouble = near_names(settings.port, settings.host), why_not_near()
     what = f"try {', or '.join(near)} on a phone in the same network" if near else "phones find no way to this machine"
     yield Finding(None if trouble else True, "near", what, trouble)
     if not settings.public_url:

@@ -130,7 +130,7 @@ def _questions(host: Host, endpoint: SocketEndpoint, clock: Clock, settings: Set
         """`GET /api/invite`: the origin under which other phones reach this server, and what else they could try."""
         asked_at = request.headers.get("host", "")
         origin = invite_origin(asked_at, request.url.scheme, settings.public_url)
-        others = await run_in_threadpool(other_origins, origin, settings.public_url)
+        others = await run_in_threadpool(other_origins, origin, settings.public_url, settings.host)
         return reply({"origin": origin, "others": others})
 
     async def healthz(_: Request) -> Response:

@@ -9,6 +9,7 @@ import re
 import socket
 import threading
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,12 +68,17 @@ def near_addresses() -> list[Near]:
     return [near for _, near in sorted(usable, key=lambda each: each[0])]
 
 
-def near_names(port: int) -> list[str]:
-    """The origins that phones near this machine could open, the likeliest first, `NAME.local` where it resolves."""
-    hosts = [near.host for near in near_addresses()]
-    name = _local_name()
-    if hosts and name:
-        hosts.insert(1, name)
+def near_names(port: int, listening: str = "") -> list[str]:
+    """The origins that phones near this machine could open, the likeliest first, `NAME.local` where it resolves.
+
+    Where the server is `listening` on one address alone, it is that one.
+    """
+    if listening:
+        hosts = [f"[{listening}]" if ":" in listening else listening]
+    else:
+        hosts = [near.host for near in near_addresses()]
+        if hosts and (name := _local_name()):
+            hosts.insert(1, name)
     return [f"http://{host}{'' if port == 80 else f':{port}'}" for host in hosts]
 
 
@@ -98,13 +104,14 @@ def invite_origin(host: str, scheme: str, public_url: str) -> str:
     return f"{scheme}://{host}"
 
 
-def other_origins(origin: str, public_url: str) -> list[str]:
+def other_origins(origin: str, public_url: str, listening: str = "") -> list[str]:
     """What else a phone near this machine could try where `origin` does not open; nothing with a public address."""
     scheme, _, place = origin.partition("://")
     _, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
     if public_url or scheme != "http":
         return []
-    return [other for other in near_names(int(port) if colon and port.isdigit() else 80) if other != origin]
+    names = near_names(int(port) if colon and port.isdigit() else 80, listening)
+    return [other for other in names if other != origin]
 
 
 def _kind(ip: ipaddress.IPv4Address | ipaddress.IPv6Address, adapter: str) -> Kind:
@@ -131,8 +138,12 @@ def _default_route() -> str | None:
     return address
 
 
+@cache
 def _local_name() -> str:
-    """`NAME.local` where this machine's own resolver knows it (RFC 6762), else empty."""
+    """`NAME.local` where this machine's own resolver knows it (RFC 6762), else empty.
+
+    Asked once: an answer may take longer than anybody waits, and strangers must not be able to have it asked again.
+    """
     name = f"{socket.gethostname().partition('.')[0].lower()}.local"
     found: list[str] = []
 

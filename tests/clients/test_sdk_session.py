@@ -146,25 +146,25 @@ def test_a_spectator_who_sits_down_has_a_seat() -> None:
 def test_a_dropped_socket_leads_back_with_the_key() -> None:
     """P7."""
     phone = Phone().join()
-    phone.session.take_happenings()
+    phone.session.take_events()
     phone.close(GONE, "broken")
-    assert phone.session.take_happenings() == [Lost(GONE, "broken")]
+    assert phone.session.take_events() == [Lost(GONE, "broken")]
     assert not phone.session.online
     phone.now_us = phone.session.dial_at_us or 0
     phone.open()
     assert phone.said[-1] == Join(name="Robin", face="🙂", key="secret")
     phone.hear(welcome(phone.now_us))
-    assert phone.session.take_happenings() == [Resumed()]
+    assert phone.session.take_events() == [Resumed()]
 
 
 def test_what_was_due_before_the_drop_is_told_before_it() -> None:
     phone = Phone().join()
-    phone.session.take_happenings()
+    phone.session.take_events()
     due, later = Update(n=2, show_at_us=0), Update(n=3, show_at_us=phone.now_us + AHEAD_US + 200 * MS)
     for update in (due, later):
         phone.session.received(write(update), phone.now_us)
     phone.close(GONE)
-    assert phone.session.take_happenings() == [due, Lost(GONE, "")]
+    assert phone.session.take_events() == [due, Lost(GONE, "")]
 
 
 @pytest.mark.parametrize("entropy", [0.0, 0.999])
@@ -320,10 +320,10 @@ def test_what_cannot_be_read_is_said_to_be_so() -> None:
 def test_what_a_newer_server_says_besides_is_ignored() -> None:
     """P13."""
     phone = Phone().join()
-    told = len(phone.session.take_happenings())
+    told = len(phone.session.take_events())
     assert told
     phone.session.received(msgspec.msgpack.encode({"t": "waved", "seat": "s1"}), phone.now_us)
-    assert phone.session.take_happenings() == []
+    assert phone.session.take_events() == []
     fields = msgspec.msgpack.decode(write(Update(n=phone.n + 1, show_at_us=0, view=a_game(["JS"]))))
     fields |= {"weather": "fine", "events": [{"event": "waved", "seat": 1}]}
     phone.session.received(msgspec.msgpack.encode(fields), phone.now_us)
@@ -394,13 +394,13 @@ def test_nothing_is_said_without_a_socket() -> None:
 def test_a_gap_in_n_makes_the_socket_stale(skip: int) -> None:
     """P6: something was missed (or came twice), so what is shown may be wrong."""
     phone = Phone().join().tell(view=a_game(["2S"]))
-    phone.session.take_happenings()
+    phone.session.take_events()
     phone.n += skip
     phone.tell(view=a_game(["2S", "3S", "4S"]))
     assert phone.session.stale
     assert phone.session.view == a_game(["2S"])
     phone.close(1000)
-    assert [type(event) for event in phone.session.take_happenings()] == [Lost]
+    assert [type(event) for event in phone.session.take_events()] == [Lost]
     phone.n = 70
     phone.join()
     assert not phone.session.stale
@@ -478,12 +478,12 @@ def test_an_update_is_held_until_its_moment() -> None:
 
 def test_updates_are_shown_in_order() -> None:
     phone = Phone().join()
-    phone.session.take_happenings()
+    phone.session.take_events()
     phone.tell(phone.now_us + AHEAD_US + 90 * MS, view=a_game(["2S"]))
     phone.tell(0, view=a_game(["2S", "3S"]))
-    assert phone.session.take_happenings() == []
+    assert phone.session.take_events() == []
     phone.later(90 * MS)
-    assert [update.n for update in phone.session.take_happenings() if isinstance(update, Update)] == [2, 3]
+    assert [update.n for update in phone.session.take_events() if isinstance(update, Update)] == [2, 3]
 
 
 def test_nothing_is_held_longer_than_a_second() -> None:
@@ -529,7 +529,7 @@ def test_a_game_that_is_no_more_is_not_shown_on_coming_back() -> None:
 
 def test_refusals_and_reactions_are_told_at_once() -> None:
     phone = Phone().join()
-    phone.session.take_happenings()
+    phone.session.take_events()
     phone.tell(phone.now_us + AHEAD_US + 90 * MS, view=a_game(["2S"]))
     told = [
         Refused(of="slap", reason="nothing_to_slap", rule="R7d"),
@@ -538,7 +538,7 @@ def test_refusals_and_reactions_are_told_at_once() -> None:
     ]
     for message in told:
         phone.hear(message)
-    assert phone.session.take_happenings() == told
+    assert phone.session.take_events() == told
 
 
 # --- stamping ----------------------------------------------------------------------------------------------------
@@ -719,7 +719,7 @@ def test_whatever_comes_it_neither_breaks_nor_spins(story: list[bytes | int | fl
         phone.wake().paint()
         wake_at_us = session.wake_at_us()
         assert wake_at_us is None or wake_at_us > phone.now_us
-        assert len(session.take_happenings()) <= 50
+        assert len(session.take_events()) <= 50
         if session.stale and session.error is None:
             phone.close(1000)
 

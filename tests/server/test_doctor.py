@@ -146,7 +146,9 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_addresses(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "why_not_near", lambda: "")
-    monkeypatch.setattr(doctor, "near_names", lambda port: [f"http://192.168.1.20:{port}", f"http://box.local:{port}"])
+    monkeypatch.setattr(
+        doctor, "near_names", lambda port, _: [f"http://192.168.1.20:{port}", f"http://box.local:{port}"]
+    )
     port = str(lasting_port())
     home = settings(tmp_path, SLAPJACK_PORT=port)
     assert found(home, "near") == Finding(
@@ -154,7 +156,7 @@ def test_addresses(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     assert found(home, "far").good is None
     monkeypatch.setattr(doctor, "why_not_near", lambda: "this machine is on no network: join one")
-    monkeypatch.setattr(doctor, "near_names", lambda port: [])
+    monkeypatch.setattr(doctor, "near_names", lambda port, _: [])
     assert found(home, "near") == Finding(
         None, "near", "phones find no way to this machine", "this machine is on no network: join one"
     )

@@ -15,6 +15,7 @@ from server.web import lan
 from server.web.lan import Kind, near_addresses, near_names, other_origins, why_not_near
 
 ROOT = Path(__file__).parents[2]
+REAL_NAME = lan._local_name
 
 
 def interface(name: str, *addresses: str) -> ifaddr.Adapter:
@@ -79,6 +80,33 @@ def test_the_machines_name_is_offered_where_it_resolves(monkeypatch: pytest.Monk
     assert other_origins("http://192.168.1.3:8000", "") == ["http://attic.local:8000"]
     assert other_origins("http://192.168.1.3:8000", "https://cards.example") == []
     assert other_origins("https://elsewhere.example", "") == []
+
+
+def test_a_server_that_listens_on_one_address_names_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ifaddr, "get_adapters", lambda: [interface("eth0", "192.168.1.3", "192.168.7.3")])
+    assert near_names(8000, "192.168.7.3") == ["http://192.168.7.3:8000"]
+    assert near_names(80, "fd00::2") == ["http://[fd00::2]"]
+    assert other_origins("http://192.168.7.3:8000", "", "192.168.7.3") == []
+
+
+def test_strangers_have_the_name_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question may hold a thread for as long as a resolver is silent."""
+    asked: list[str] = []
+    monkeypatch.setattr(lan, "_local_name", REAL_NAME)
+    monkeypatch.setattr(ifaddr, "get_adapters", lambda: [interface("eth0", "192.168.1.3")])
+
+    def resolve(name: str, *_: object) -> list[object]:
+        asked.append(name)
+        return []
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    REAL_NAME.cache_clear()
+    try:
+        for _ in range(100):
+            other_origins("http://192.168.1.3:8000", "")
+    finally:
+        REAL_NAME.cache_clear()
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(

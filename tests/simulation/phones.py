@@ -222,7 +222,7 @@ class Phone:
     def _run(self) -> None:
         now_us = self.now()
         self.session.wake(self.own_us(now_us))
-        for event in self.session.take_happenings():
+        for event in self.session.take_events():
             if isinstance(event, Update):
                 self._look(event)
         for frame in self.session.take_frames():

@@ -288,7 +288,7 @@ class Person:
 
     def _run(self) -> None:
         self.session.wake(self.now_us())
-        for event in self.session.take_happenings():
+        for event in self.session.take_events():
             if isinstance(event, Resumed):
                 self.acted = None
             if isinstance(event, Update):
